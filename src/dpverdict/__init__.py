@@ -1,0 +1,56 @@
+"""dpverdict judges whether an algorithm is as private as it claims."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpverdict.mechanism import Mechanism as Mechanism
+    from dpverdict.mechanism.front import mechanism as mechanism
+    from dpverdict.mechanism.functions import argmax as argmax
+    from dpverdict.mechanism.functions import argmin as argmin
+    from dpverdict.mechanism.functions import choose as choose
+    from dpverdict.mechanism.functions import discretise as discretise
+    from dpverdict.mechanism.functions import exp as exp
+    from dpverdict.mechanism.functions import log as log
+    from dpverdict.mechanism.functions import maximum as maximum
+    from dpverdict.mechanism.functions import minimum as minimum
+    from dpverdict.mechanism.functions import sqrt as sqrt
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Mechanism": "dpverdict.mechanism.front",
+    **dict.fromkeys(
+        ("argmax", "argmin", "choose", "discretise", "exp", "log", "maximum", "minimum", "sqrt"),
+        "dpverdict.mechanism.functions",
+    ),
+}
+
+__all__ = [
+    "Mechanism",
+    "__version__",
+    "argmax",
+    "argmin",
+    "choose",
+    "discretise",
+    "exp",
+    "log",
+    "maximum",
+    "mechanism",
+    "minimum",
+    "sqrt",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "mechanism":
+        return importlib.import_module("dpverdict.mechanism")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

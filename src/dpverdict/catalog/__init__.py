@@ -1,0 +1,46 @@
+"""Published mechanisms with their claims, the known truth and citations: one file per family."""
+
+from __future__ import annotations
+
+import difflib
+
+from dpverdict.catalog import (
+    additive_noise,
+    histogram,
+    randomised_response,
+    rappor,
+    selection,
+    sparse_vector,
+)
+from dpverdict.catalog.entry import Entry, Paper
+from dpverdict.errors import TargetError
+
+__all__ = ["Entry", "Paper", "entries", "find"]
+
+
+def entries() -> tuple[Entry, ...]:
+    """Every entry, family by family."""
+    return (
+        *additive_noise.ENTRIES,
+        *randomised_response.ENTRIES,
+        *histogram.ENTRIES,
+        *selection.ENTRIES,
+        *sparse_vector.ENTRIES,
+        *rappor.ENTRIES,
+    )
+
+
+def find(name: str) -> Entry:
+    """The entry with this name, where '_' and '-' are the same; TargetError if there is none."""
+    known = {entry.name: entry for entry in entries()}
+    wanted = name.strip().lower().replace("_", "-")
+    if wanted in known:
+        return known[wanted]
+    close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.5)
+    fix = " or ".join(f"catalog:{candidate}" for candidate in close) if close else "dpverdict catalog"
+    raise TargetError(
+        "TARGET-010",
+        f"no mechanism called {name!r} in the catalogue",
+        why="catalog: takes one of the names that `dpverdict catalog` lists",
+        fix=fix,
+    )

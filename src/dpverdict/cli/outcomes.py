@@ -1,0 +1,285 @@
+"""Counting what runs gave, in memory that does not grow with the number of runs.
+
+An outcome is an ending with its discrete slots; real slots have no counts but histograms, whose bins are fixed from
+a first look.  Blocks are counted one by one and added up in their order, so the sums do not depend on the workers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpverdict.mechanism import structure
+from dpverdict.mechanism.constants import FALSE, TRUE, from_python, number, to_python
+from dpverdict.mechanism.evaluate import arrange
+from dpverdict.mechanism.structure import Constant, RaiseNode, Record, ReturnNode, Shape, Slot
+from dpverdict.reading.sample import Coded, Outputs
+
+Ending = ReturnNode | RaiseNode
+Outcome = tuple[Ending, tuple[Constant | None, ...]]
+"""An ending and its slots; None stands for a real number."""
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+MOST_OUTCOMES = 10_000
+MOST_HISTOGRAMS = 200
+_ROWS = 20
+_TAIL = 0.002
+
+
+class Placeholder(Enum):
+    """Stands in an outcome where a real number varies from run to run."""
+
+    REAL = "real"
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts of one real slot of one outcome: between the edges, outside them, and not finite."""
+
+    edges: tuple[float, ...]
+    inside: tuple[int, ...]
+    below: int
+    above: int
+    not_finite: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of outcomes, and of bins of their real slots: below, each bin, above, not finite."""
+
+    counts: dict[Outcome, int] = field(default_factory=dict)
+    bins: dict[tuple[Outcome, int], Integers] = field(default_factory=dict)
+    others: int = 0
+
+    @property
+    def runs(self) -> int:
+        """How many runs were counted."""
+        return sum(self.counts.values()) + self.others
+
+    def add(self, block: Tally) -> None:
+        """Add the next block's counts.  What comes up only after `MOST_OUTCOMES` others is counted as 'others'."""
+        self.others += block.others
+        for outcome, count in block.counts.items():
+            if outcome in self.counts or len(self.counts) < MOST_OUTCOMES:
+                self.counts[outcome] = self.counts.get(outcome, 0) + count
+            else:
+                self.others += count
+        for place, bins in block.bins.items():
+            if place in self.bins:
+                self.bins[place] = self.bins[place] + bins
+            elif place[0] in self.counts and len(self.bins) < MOST_HISTOGRAMS:
+                self.bins[place] = bins
+
+
+_Column = tuple[Integers, Sequence[Constant]]
+"""A discrete slot: each run's position in a list of values."""
+
+Edges = Mapping[tuple[Ending, int], tuple[float, ...]]
+"""The bins' edges of each real slot, by its ending and its position."""
+
+
+def edges_from(batch: Sequence[Outputs]) -> Edges:
+    """Bins for every real slot that a first batch of outputs shows."""
+    found = dict[tuple[Ending, int], list[Floats]]()
+    for outputs in batch:
+        for position, slot in enumerate(outputs.slots):
+            if (values := _reals(slot, outputs.runs)) is not None:
+                found.setdefault((outputs.ending, position), []).append(values)
+    return {place: edges for place, values in found.items() if (edges := round_edges(np.concatenate(values)))}
+
+
+def round_edges(values: Floats) -> tuple[float, ...]:
+    """About twenty bins with round edges that cover all but the outermost tails; none if that makes no sense."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return ()
+    low, high = (float(end) for end in np.quantile(finite, (_TAIL, 1 - _TAIL), method="nearest"))
+    spread = high - low
+    if not math.isfinite(spread) or 0 < spread < 1e-300:
+        return ()
+    if spread <= 1e-12 * max(abs(low), abs(high)):
+        return (low - 0.5, low + 0.5) if abs(low) < 1e15 else ()
+    step = _round_up(spread / _ROWS)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    # Dividing by a whole number where the step is a fraction keeps the edges as round as they are shown.
+    return tuple(whole / round(1 / step) if step < 1 else whole * step for whole in range(first, last + 1))
+
+
+def _round_up(step: float) -> float:
+    power = 10.0 ** math.floor(math.log10(step))
+    return power * next(factor for factor in (1, 2, 5, 10) if factor * power >= step * 0.999)
+
+
+# --- counting --------------------------------------------------------------------------------------------------
+
+
+def count(batch: Sequence[Outputs], edges: Edges) -> Tally:
+    """The counts of one block."""
+    tally = Tally()
+    for outputs in batch:
+        columns = [_coded(slot, outputs.runs) for slot in outputs.slots]
+        grouping = _grouped(columns, outputs.runs)
+        for code, size in grouping.largest():
+            run = grouping.examples[code]
+            slots = tuple(None if column is None else column[1][column[0][run]] for column in columns)
+            block = Tally({(outputs.ending, slots): size})
+            for position, column in enumerate(columns):
+                if column is None and (outputs.ending, position) in edges:
+                    values = _floats(outputs.slots[position], outputs.runs)[grouping.members(code)]
+                    block.bins[(outputs.ending, slots), position] = _binned(values, edges[outputs.ending, position])
+            tally.add(block)
+            tally.others -= size
+        tally.others += outputs.runs
+    return tally
+
+
+@dataclass(frozen=True, slots=True)
+class _Grouping:
+    """Runs that agree in every discrete slot have the same code: codes, how many have each, and one that has it."""
+
+    codes: Integers
+    sizes: Integers
+    examples: Integers
+
+    def largest(self) -> list[tuple[int, int]]:
+        """The most frequent codes with their counts."""
+        present = np.flatnonzero(self.sizes)
+        order = np.argsort(-self.sizes[present], kind="stable")[:MOST_OUTCOMES]
+        return [(int(code), int(self.sizes[code])) for code in present[order]]
+
+    def members(self, code: int) -> Integers | slice:
+        """The runs with this code."""
+        return slice(None) if self.sizes[code] == len(self.codes) else np.flatnonzero(self.codes == code)
+
+
+def _grouped(columns: Sequence[_Column | None], runs: int) -> _Grouping:
+    codes, radix = np.zeros(runs, dtype=np.int64), 1
+    for column in columns:
+        if column is not None and len(column[1]) > 1:
+            codes, radix = codes * len(column[1]) + column[0], radix * len(column[1])
+            # Compact before the codes overflow, or take more room than the runs themselves.
+            if radix > max(1024, 2 * runs):
+                present, codes = np.unique(codes, return_inverse=True)
+                codes, radix = codes.reshape(-1).astype(np.int64), len(present)
+    examples = np.zeros(radix, dtype=np.int64)
+    examples[codes] = np.arange(runs)
+    return _Grouping(codes, np.bincount(codes, minlength=radix).astype(np.int64), examples)
+
+
+def _coded(slot: Any, runs: int) -> _Column | None:
+    """A slot as positions in a list of values, None if it holds real numbers."""
+    if isinstance(slot, Constant):
+        return np.zeros(runs, dtype=np.int64), (slot,)
+    if isinstance(slot, Coded):
+        return np.broadcast_to(np.asarray(slot.positions).astype(np.int64), (runs,)), slot.values
+    array = np.broadcast_to(np.asarray(slot), (runs,))
+    if array.dtype == np.bool_:
+        return array.astype(np.int64), (FALSE, TRUE)
+    if np.issubdtype(array.dtype, np.integer):
+        values, positions = np.unique(array, return_inverse=True)
+        return positions.reshape(-1), [number(int(value)) for value in values]
+    return None
+
+
+def _reals(slot: Any, runs: int) -> Floats | None:
+    return _floats(slot, runs) if _coded(slot, runs) is None else None
+
+
+def _floats(slot: Any, runs: int) -> Floats:
+    return np.broadcast_to(np.asarray(slot, dtype=np.float64), (runs,))
+
+
+def _binned(values: Floats, edges: tuple[float, ...]) -> Integers:
+    finite = values[np.isfinite(values)]
+    places = np.searchsorted(edges, finite, side="right")
+    bins = np.bincount(places, minlength=len(edges) + 1)
+    return np.append(bins, len(values) - len(finite)).astype(np.int64)
+
+
+# --- plain runs ------------------------------------------------------------------------------------------------
+
+
+def flattened(output: object) -> tuple[ReturnNode, tuple[Constant | float, ...]]:
+    """What a plain run returned, as an ending and its slots; a float is a real number."""
+    slots: list[Constant | float] = []
+    return ReturnNode(_shape_of(output, slots)), tuple(slots)
+
+
+def _shape_of(output: object, slots: list[Constant | float]) -> Shape:
+    match output:
+        case dict() if all(from_python(key) is not None for key in output):
+            keys = tuple(key for key in map(from_python, output) if key is not None)
+            return Record(keys, tuple(_shape_of(item, slots) for item in output.values()))
+        case np.ndarray() if output.ndim:
+            return _shape_of(output.tolist(), slots)
+        case list() | tuple():
+            container = "tuple" if isinstance(output, tuple) else "list"
+            return structure.Sequence(container, tuple(_shape_of(item, slots) for item in output))
+    slots.append(_scalar(output))
+    return Slot()
+
+
+def _scalar(output: object) -> Constant | float:
+    constant = from_python(output)
+    if constant is None:
+        named = from_python(f"<{type(output).__name__}>")
+        assert named is not None
+        return named
+    if isinstance(output, float | np.floating) and np.isfinite(output):
+        return float(output)
+    return constant
+
+
+# --- outcomes for people and for JSON --------------------------------------------------------------------------
+
+
+def arranged(outcome: Outcome) -> object:
+    """The output as the mechanism returns it, with a placeholder for each real number; None for an exception."""
+    ending, slots = outcome
+    if isinstance(ending, RaiseNode):
+        return None
+    return arrange(ending.shape, [Placeholder.REAL if slot is None else to_python(slot) for slot in slots])
+
+
+def written(output: object) -> str:
+    """An arranged output on one line."""
+    match output:
+        case Placeholder():
+            return output.value
+        case list():
+            return f"[{', '.join(map(written, output))}]"
+        case tuple():
+            return f"({', '.join(map(written, output))}{',' if len(output) == 1 else ''})"
+        case dict():
+            return f"{{{', '.join(f'{key!r}: {written(item)}' for key, item in output.items())}}}"
+        case _:
+            return repr(output)
+
+
+def as_json(output: object) -> object:
+    """An arranged output for JSON: a real number is "real", one that is not finite goes by its name."""
+    match output:
+        case Placeholder():
+            return output.value
+        case list() | tuple():
+            return [as_json(item) for item in output]
+        case dict():
+            return {str(key): as_json(item) for key, item in output.items()}
+        case float() if not math.isfinite(output):
+            return str(output)
+        case _:
+            return output
+
+
+def histogram(bins: Integers, edges: tuple[float, ...]) -> Histogram:
+    """Summed bins with their edges."""
+    below, *inside, above, not_finite = (int(count) for count in bins)
+    return Histogram(edges, tuple(inside), below, above, not_finite)

@@ -1,0 +1,265 @@
+"""The first front door: a Python function over a noise source, as a mechanism that can be looked into."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from dpverdict.errors import InputError, MechanismError, UntraceableError
+from dpverdict.mechanism import watch
+from dpverdict.mechanism.graph import graph
+from dpverdict.mechanism.noise import Noise, RealNoise
+from dpverdict.mechanism.place import Place
+from dpverdict.mechanism.replay import replay
+from dpverdict.mechanism.structure import Epsilon, Parameter, Program
+from dpverdict.mechanism.symbol import Symbol
+from dpverdict.mechanism.symbolic_input import form_of, symbolic_input
+from dpverdict.mechanism.symbolic_noise import SymbolicNoise
+from dpverdict.mechanism.trace import ConcreteInputNeeded, Limits, Path, PathRecord, Session, Untraceable, trace
+
+_REMEMBERED = 256
+"""Programs kept per mechanism; tracing again gives the same program."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What a program is asked for: an example of the input, arguments, and which of them stay symbolic."""
+
+    input: Any
+    arguments: Mapping[str, Any]
+    symbolic: frozenset[str]
+    concrete: bool
+
+
+class Mechanism:
+    """A function `(noise, input, …)`: called with a noise source it just runs; `program_for` looks into it."""
+
+    def __init__(
+        self, function: Callable[..., Any], *, epsilon: str | None = None, limits: Limits | None = None
+    ) -> None:
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self.limits = limits or Limits()
+        self._signature = _checked_signature(function)
+        names = list(self._signature.parameters)
+        self.input_name = names[1]
+        self.epsilon_name = _epsilon_name(names[2:], epsilon, self.name)
+        self.parameter_names = tuple(name for name in names[2:] if name != self.epsilon_name)
+        self._programs: OrderedDict[tuple[str, ...], Program | UntraceableError | ConcreteInputNeeded] = OrderedDict()
+        functools.update_wrapper(self, function)
+
+    def __call__(self, noise: Noise | np.random.Generator, *args: Any, **kwargs: Any) -> Any:
+        """Run once with real noise."""
+        return self.function(RealNoise(noise) if isinstance(noise, np.random.Generator) else noise, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<mechanism {self.name}{self._signature}>"
+
+    def arguments(self, given: Mapping[str, Any] | None, *, epsilon: Any = None) -> dict[str, Any]:
+        """The keyword arguments of a run: what was given, defaults for the rest, and ε where it is not given."""
+        arguments = dict(given or {})
+        for name in arguments:
+            if name not in (*self.parameter_names, self.epsilon_name):
+                raise _unknown_argument(self, name)
+        for name in self.parameter_names:
+            default = self._signature.parameters[name].default
+            if name not in arguments and default is inspect.Parameter.empty:
+                raise _missing_argument(self, name)
+            arguments.setdefault(name, default)
+        if self.epsilon_name is not None and self.epsilon_name not in arguments and epsilon is not None:
+            arguments[self.epsilon_name] = epsilon
+        return arguments
+
+    def program_for(
+        self, input: Any, arguments: Mapping[str, Any] | None = None, *, symbolic: frozenset[str] = frozenset()
+    ) -> Program:
+        """The program for this input: one for all inputs of its form where that is possible, else for it alone.
+
+        Parameters named in `symbolic` stay symbols.  Raises `UntraceableError` where there is no program.
+        """
+        known = self.arguments(arguments)
+        form = form_of(input)
+        key = (repr(sorted(known.items(), key=lambda item: item[0])), *sorted(symbolic))
+        why = "the input holds something that is no number"
+        if form is not None:
+            found = self._remembered((form, *key), _Question(input, known, symbolic, concrete=False))
+            if isinstance(found, Program):
+                return found
+            if isinstance(found, UntraceableError):
+                raise found
+            why = f"{found.place or 'the function'} asks for {found.demand}"
+        found = self._remembered((repr(input), "concrete", *key), _Question(input, known, symbolic, concrete=True), why)
+        if isinstance(found, Program):
+            return found
+        assert isinstance(found, UntraceableError)
+        raise found
+
+    def why_not(self, input: Any, arguments: Mapping[str, Any] | None = None) -> UntraceableError | None:
+        """Why there is no program for this input, or None if there is one."""
+        try:
+            self.program_for(input, arguments)
+        except UntraceableError as error:
+            return error
+        return None
+
+    def _remembered(
+        self, key: tuple[str, ...], question: _Question, why: str | None = None
+    ) -> Program | UntraceableError | ConcreteInputNeeded:
+        if key not in self._programs:
+            self._programs[key] = self._answer(question, why)
+            if len(self._programs) > _REMEMBERED:
+                self._programs.popitem(last=False)
+        self._programs.move_to_end(key)
+        return self._programs[key]
+
+    def _answer(self, question: _Question, why: str | None) -> Program | UntraceableError | ConcreteInputNeeded:
+        session = Session(self.limits)
+        try:
+            records = self._trace(question, session)
+            root = graph(records)
+        except Untraceable as stop:
+            return _untraceable(self.name, stop)
+        except ConcreteInputNeeded as stop:
+            return stop
+        program = Program(
+            root=root,
+            name=self.name,
+            arguments=dict(question.arguments),
+            concrete=copy.deepcopy(question.input) if question.concrete else None,
+            why_concrete=why if question.concrete else None,
+            decimals=tuple(session.decimals),
+            paths=len(records),
+        )
+        if question.symbolic:
+            return program
+        difference = replay(self, program, question.input)
+        return program if difference is None else _untraceable(self.name, difference)
+
+    def _trace(self, question: _Question, session: Session) -> list[PathRecord]:
+        def call(path: Path) -> Any:
+            return self._with_symbols(question, path)
+
+        stop: Untraceable | ConcreteInputNeeded | None = None
+        records: list[PathRecord] = []
+
+        def attempt() -> None:
+            nonlocal stop
+            try:
+                records.extend(trace(call, session))
+            except (Untraceable, ConcreteInputNeeded) as error:
+                stop = error
+
+        if watch.uses_global_randomness(attempt):
+            place = watch.line_of_global_randomness(lambda: self._quietly(question, session))
+            raise Untraceable(
+                "randomness that does not come from `noise`",
+                "draw it from the `noise` argument, whose methods are named like numpy.random.Generator's",
+                place,
+            )
+        if stop is not None:
+            raise stop
+        return records
+
+    def _quietly(self, question: _Question, session: Session) -> None:
+        try:
+            self._with_symbols(question, Path(session, ()))
+        except (Untraceable, ConcreteInputNeeded, Exception):  # noqa: BLE001 (only its use of generators matters)
+            return
+
+    def _with_symbols(self, question: _Question, path: Path) -> Any:
+        keywords = copy.deepcopy(dict(question.arguments))
+        for name in question.symbolic:
+            keywords[name] = Symbol(path.known(Parameter(name)), path)
+        if self.epsilon_name is not None and self.epsilon_name not in keywords:
+            keywords[self.epsilon_name] = Symbol(path.known(Epsilon()), path)
+        content = copy.deepcopy(question.input) if question.concrete else symbolic_input(question.input, path)
+        return self.function(SymbolicNoise(path), content, **keywords)
+
+
+@overload
+def mechanism(function: Callable[..., Any], /) -> Mechanism: ...
+@overload
+def mechanism(*, epsilon: str | None = None) -> Callable[[Callable[..., Any]], Mechanism]: ...
+def mechanism(function: Callable[..., Any] | None = None, /, *, epsilon: str | None = None) -> Any:
+    """Declare a function `(noise, input, …)` to be a mechanism.
+
+    The parameter called `epsilon` (or `eps`, or the one named here) is the mechanism's privacy parameter ε; while
+    the mechanism is looked into it is a symbol, known to be positive.
+    """
+    if function is None:
+        return lambda inner: Mechanism(inner, epsilon=epsilon)
+    return Mechanism(function, epsilon=epsilon)
+
+
+def _checked_signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        raise MechanismError(
+            "MECH-001",
+            f"{function!r} cannot be called",
+            why="a mechanism is a function of a noise source and an input",
+            fix="def my_mechanism(noise, value, epsilon): ...",
+        ) from None
+    names = [
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    ]
+    if len(names) < 2 or names[0] != "noise":
+        raise MechanismError(
+            "MECH-002",
+            f"the function {getattr(function, '__name__', function)}{signature} does not take noise and an input",
+            why="the first parameter of a mechanism is called `noise`, the second is its input",
+            fix="def my_mechanism(noise, value, epsilon): ...",
+        )
+    return signature.replace(parameters=[signature.parameters[name] for name in names])
+
+
+def _epsilon_name(names: list[str], wanted: str | None, mechanism_name: str) -> str | None:
+    if wanted is not None and wanted not in names:
+        raise MechanismError(
+            "MECH-003",
+            f"{mechanism_name} has no parameter called {wanted!r}",
+            why=f"its parameters after the input are: {', '.join(names) or 'none'}",
+            fix="name one of them: @mechanism(epsilon='…')",
+        )
+    return wanted if wanted is not None else next((name for name in ("epsilon", "eps") if name in names), None)
+
+
+def _unknown_argument(mechanism: Mechanism, name: str) -> InputError:
+    names = [*mechanism.parameter_names, *([mechanism.epsilon_name] if mechanism.epsilon_name else [])]
+    return InputError(
+        "INPUT-010",
+        f"{mechanism.name} has no parameter called {name!r}",
+        why=f"its parameters after the input are: {', '.join(names) or 'none'}",
+        fix=f"one of: {', '.join(names)}" if names else "leave the argument out",
+    )
+
+
+def _missing_argument(mechanism: Mechanism, name: str) -> InputError:
+    return InputError(
+        "INPUT-011",
+        f"{mechanism.name} needs a value for its parameter {name!r}",
+        why="the parameter has no default",
+        fix=f"--arg {name}=…, or arguments={{{name!r}: …}}",
+    )
+
+
+def _untraceable(name: str, stop: Untraceable) -> UntraceableError:
+    place: Place | None = stop.place
+    return UntraceableError(
+        "MECH-100",
+        f"{name} cannot be looked into: {stop.what}",
+        why="this has no form in the program language, so the mechanism can only be run, as a black box",
+        fix=stop.fix,
+        excerpt=place.excerpt() if place else None,
+        place=str(place) if place else None,
+    )

@@ -1,0 +1,1 @@
+"""The readings of a program: each answers one kind of question about it."""

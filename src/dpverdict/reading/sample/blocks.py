@@ -1,0 +1,34 @@
+"""Many runs, block by block: seeded by (seed, job, block), so that the number of threads changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from dpverdict.execute import seeds
+from dpverdict.execute.array_noise import NumpyNoise
+from dpverdict.execute.local import in_order
+from dpverdict.reading.sample.outputs import Batch
+from dpverdict.reading.sample.split import Sampler
+
+BLOCK = 1 << 18
+"""Runs per block: enough to make the seeding of a block cheap."""
+
+CHUNK = 1 << 15
+"""Runs per batch: few enough for the arrays of a batch to stay in cache."""
+
+T = TypeVar("T")
+
+
+def sample_blocks(  # noqa: PLR0913 (what a block's result depends on, and what is done with it)
+    sampler: Sampler, runs: int, seed: int, job: str, workers: int, fold: Callable[[Batch], T]
+) -> Iterator[T]:
+    """What `fold` makes of each batch, in the order of blocks and batches; memory does not grow with `runs`."""
+
+    def block(number: int) -> list[T]:
+        noise = NumpyNoise(seeds.generator(seed, job, number))
+        size = min(BLOCK, runs - number * BLOCK)
+        return [fold(sampler.batch(noise, min(CHUNK, size - start))) for start in range(0, size, CHUNK)]
+
+    for folded in in_order(block, range(-(-runs // BLOCK)), workers):
+        yield from folded
