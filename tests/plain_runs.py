@@ -19,6 +19,7 @@ import numpy as np
 
 from dpverdict.execute.seeds import generator
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.constants import exact, to_python
 from dpverdict.mechanism.noise import RealNoise
 from dpverdict.mechanism.structure import Constant, Kind, ReturnNode
 from dpverdict.reading.sample import Coded, Outputs, Sampler, sample_blocks
@@ -150,21 +151,17 @@ def _is_real(slot: Any) -> bool:
 
 
 def _as_column(slot: Any, runs: int) -> Any:
-    content = float(slot.content) if isinstance(slot, Constant) else np.asarray(slot)
+    content = float(exact(slot)) if isinstance(slot, Constant) else np.asarray(slot)
     return np.broadcast_to(content, (runs,))
 
 
 def _table_of(slot: Any, runs: int) -> tuple[list[Any], Any]:
     if isinstance(slot, Constant):
-        return [_python(slot)], np.zeros(runs, dtype=np.int64)
+        return [to_python(slot)], np.zeros(runs, dtype=np.int64)
     if isinstance(slot, Coded):
-        return [_python(value) for value in slot.values], np.broadcast_to(np.asarray(slot.positions), (runs,))
+        return [to_python(value) for value in slot.values], np.broadcast_to(np.asarray(slot.positions), (runs,))
     values, inverse = np.unique(np.broadcast_to(np.asarray(slot), (runs,)), return_inverse=True)
     return values.tolist(), inverse
-
-
-def _python(constant: Constant) -> object:
-    return int(constant.content) if constant.kind is Kind.INTEGER else constant.content  # type: ignore[arg-type]
 
 
 # --- the test --------------------------------------------------------------------------------------------------

@@ -130,7 +130,8 @@ SMALL, LARGE = 20_000, 60_000
 EPSILONS = (0.3, 1.0, 3.0)
 VECTORS = [(0, 0, 0), (1, 1, 1, 1), (2, -1, 0.5, 1)]
 BITS = [(0, 0), (1, 1, 1), (0, 1, 1, 0)]
-TWICE, STOP_TWICE = {"threshold": 1, "stop_after": 2}, {"stop_after": 2}
+TWICE: dict[str, object] = {"threshold": 1, "stop_after": 2}
+STOP_TWICE: dict[str, object] = {"stop_after": 2}
 
 
 def _settings(entry: Entry) -> list[tuple[Any, dict[str, object]]]:

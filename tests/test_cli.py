@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dpverdict
 from dpverdict import __version__
 from dpverdict.catalog import entries
 from dpverdict.cli import main, outcomes
@@ -229,6 +231,14 @@ def test_a_lone_number_is_a_vector_where_the_catalogue_says_so(run: type_of_run)
     assert answer(run("explain", "catalog:svt1", "--input", "3", "--json")[1])["input"] == [3]
 
 
+def test_many_outputs_are_summed_up_below_the_bars(run: type_of_run) -> None:
+    zeros = ",".join(["0"] * 8)
+    status, out, _ = run("sample", "catalog:svt6", "--input", zeros, "--runs", "20000")
+    assert status == 0
+    assert "(236 more outputs)" in out
+    assert "█" not in out.splitlines()[-1]
+
+
 def test_what_is_no_program_is_run_plainly(run: type_of_run, file: str) -> None:
     status, out, err = run("sample", f"{file}:untraceable", "--input", "4", "--runs", "2000", "--json")
     facts = answer(out)
@@ -302,6 +312,17 @@ def test_a_page_of_the_catalogue(run: type_of_run) -> None:
         words = line.split("dpverdict ", 1)[1].replace("'", "").split(" ", 3)
         assert run(*words)[0] == 0, words
     assert len(answer(run("catalog", "svt1", "--json")[1])["entries"]) == 1
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent.parent / "examples").glob("*.py")), ids=lambda path: path.stem
+)
+def test_the_examples_run(run: type_of_run, path: Path) -> None:
+    target = f"{path}:{path.stem}"
+    assert answer(run("explain", target, "--input", "0,1,0", "--json")[1])["traceable"] is True
+    facts = answer(run("sample", target, "--input", "0,1,0", "--runs", "200000", "--json")[1])
+    assert facts["reading"] == "program"
+    assert sum(row["count"] for row in facts["outputs"]) == 200_000
 
 
 # --- wrong calls ---------------------------------------------------------------------------------------------------
@@ -483,7 +504,7 @@ def test_counting_agrees_with_counting_one_by_one() -> None:
     counted = {
         outcomes.written(outcomes.arranged(outcome)): count
         for outcome, count in tally.counts.items()
-        if outcome[0] == ending
+        if outcome.ending == ending
     }
     rows = [f"[{7 + c}, {w}, {bool(f)}, True]" for c, w, f in zip(codes, whole, flags, strict=True)]
     assert counted == {row: rows.count(row) for row in set(rows)}
@@ -532,12 +553,16 @@ def test_edges_of_odd_values() -> None:
 # --- the process ---------------------------------------------------------------------------------------------------
 
 COMMAND = (sys.executable, "-m", "dpverdict")
+# The package that is tested, wherever the command runs.
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(dpverdict.__file__).parent.parent)}
 
 
 def test_ctrl_c_ends_with_status_3(file: str) -> None:
     words = (*COMMAND, "sample", "noisy.py:untraceable", "--input", "0", "--runs", "1e9", "--json")
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(2)
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "loading a module that prints\n"
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 3, err
@@ -546,7 +571,8 @@ def test_ctrl_c_ends_with_status_3(file: str) -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
-    with subprocess.Popen((*COMMAND, "catalog"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    words = (*COMMAND, "catalog")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
@@ -557,7 +583,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 
 
 def test_a_terminal_without_greek_gets_an_answer() -> None:
-    environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": ":".join(sys.path)}
+    environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run(
         (*COMMAND, "sample", SVT, "--input", "0", "--runs", "10", "--epsilon", "0"),
         capture_output=True,

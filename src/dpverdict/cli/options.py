@@ -153,8 +153,8 @@ def _name(text: str, known: tuple[str, ...]) -> str:
     )
 
 
-def with_epsilon(values: Mapping[str, object], name: str | None, text: str | None) -> tuple[float | None, bool]:
-    """The ε to run with, and whether it stands for a symbol of the program (not an argument of the mechanism).
+def with_epsilon(values: Mapping[str, object], name: str | None, text: str | None) -> float | None:
+    """The ε to run with: that of --arg, that of --epsilon, or 1; None if the mechanism has none.
 
     `name` is what the mechanism calls ε, `text` what was typed for --epsilon.
     """
@@ -167,9 +167,9 @@ def with_epsilon(values: Mapping[str, object], name: str | None, text: str | Non
             fix='leave --epsilon out, or name the parameter with @mechanism(epsilon="name")',
         )
     if name is None:
-        return None, False
+        return None
     if name not in values:
-        return epsilon(Typed("--epsilon", "1" if text is None else text)), True
+        return epsilon(Typed("--epsilon", "1" if text is None else text))
     if text is not None:
         raise UsageError(
             "USAGE-012",
@@ -178,4 +178,4 @@ def with_epsilon(values: Mapping[str, object], name: str | None, text: str | Non
             why="the mechanism has one ε",
             fix=f"leave out one of them: --epsilon {text}",
         )
-    return epsilon(Typed(f"--arg {name}=", str(values[name]))), False
+    return epsilon(Typed(f"--arg {name}=", str(values[name])))

@@ -22,8 +22,15 @@ from dpverdict.mechanism.structure import Constant, RaiseNode, Record, ReturnNod
 from dpverdict.reading.sample import Coded, Outputs
 
 Ending = ReturnNode | RaiseNode
-Outcome = tuple[Ending, tuple[Constant | None, ...]]
-"""An ending and its slots; None stands for a real number."""
+
+
+@structure.value
+class Outcome(structure.Value):
+    """An ending with its slots; None stands for a real number.  Hashed once, for it is looked up in every block."""
+
+    ending: Ending
+    slots: tuple[Constant | None, ...]
+
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -68,15 +75,24 @@ class Tally:
         """Add the next block's counts.  What comes up only after `MOST_OUTCOMES` others is counted as 'others'."""
         self.others += block.others
         for outcome, count in block.counts.items():
-            if outcome in self.counts or len(self.counts) < MOST_OUTCOMES:
-                self.counts[outcome] = self.counts.get(outcome, 0) + count
-            else:
-                self.others += count
+            self.count(outcome, count)
         for place, bins in block.bins.items():
-            if place in self.bins:
-                self.bins[place] = self.bins[place] + bins
-            elif place[0] in self.counts and len(self.bins) < MOST_HISTOGRAMS:
-                self.bins[place] = bins
+            self.fill(place, bins)
+
+    def count(self, outcome: Outcome, count: int) -> None:
+        """Add runs of one outcome."""
+        before = self.counts.get(outcome)
+        if before is None and len(self.counts) >= MOST_OUTCOMES:
+            self.others += count
+        else:
+            self.counts[outcome] = (before or 0) + count
+
+    def fill(self, place: tuple[Outcome, int], bins: Integers) -> None:
+        """Add bins of one real slot of an outcome."""
+        if place in self.bins:
+            self.bins[place] = self.bins[place] + bins
+        elif place[0] in self.counts and len(self.bins) < MOST_HISTOGRAMS:
+            self.bins[place] = bins
 
 
 _Column = tuple[Integers, Sequence[Constant]]
@@ -126,18 +142,18 @@ def count(batch: Sequence[Outputs], edges: Edges) -> Tally:
     tally = Tally()
     for outputs in batch:
         columns = [_coded(slot, outputs.runs) for slot in outputs.slots]
+        reals = [at for at, column in enumerate(columns) if column is None and (outputs.ending, at) in edges]
         grouping = _grouped(columns, outputs.runs)
+        tally.others += outputs.runs
         for code, size in grouping.largest():
             run = grouping.examples[code]
             slots = tuple(None if column is None else column[1][column[0][run]] for column in columns)
-            block = Tally({(outputs.ending, slots): size})
-            for position, column in enumerate(columns):
-                if column is None and (outputs.ending, position) in edges:
-                    values = _floats(outputs.slots[position], outputs.runs)[grouping.members(code)]
-                    block.bins[(outputs.ending, slots), position] = _binned(values, edges[outputs.ending, position])
-            tally.add(block)
+            outcome = Outcome(outputs.ending, slots)
             tally.others -= size
-        tally.others += outputs.runs
+            tally.count(outcome, size)
+            for at in reals:
+                values = _floats(outputs.slots[at], outputs.runs)[grouping.members(code)]
+                tally.fill((outcome, at), _binned(values, edges[outputs.ending, at]))
     return tally
 
 
@@ -243,10 +259,10 @@ def _scalar(output: object) -> Constant | float:
 
 def arranged(outcome: Outcome) -> object:
     """The output as the mechanism returns it, with a placeholder for each real number; None for an exception."""
-    ending, slots = outcome
-    if isinstance(ending, RaiseNode):
+    if isinstance(outcome.ending, RaiseNode):
         return None
-    return arrange(ending.shape, [Placeholder.REAL if slot is None else to_python(slot) for slot in slots])
+    slots = [Placeholder.REAL if slot is None else to_python(slot) for slot in outcome.slots]
+    return arrange(outcome.ending.shape, slots)
 
 
 def written(output: object) -> str:

@@ -66,7 +66,7 @@ def sample(
     """Run a mechanism many times and count what comes out."""
     count, start, threads = options.runs(runs), options.seed(seed), options.workers(workers)
     subject = find(target, arguments)
-    value, _ = options.with_epsilon(subject.arguments, subject.mechanism.epsilon_name, epsilon)
+    value = options.with_epsilon(subject.arguments, subject.mechanism.epsilon_name, epsilon)
     plan = Plan(subject, subject.input_from(input_text), value, count, start, threads)
     done = _run(plan)
     return json.dumps(_facts(plan, done)) if as_json else "\n".join(_lines(plan, done))
@@ -83,7 +83,7 @@ def _run(plan: Plan) -> Sample:
         done = _plainly(plan, function, error)
     else:
         done = _as_program(plan, program)
-    if all(isinstance(ending, RaiseNode) for ending, _ in done.tally.counts):
+    if all(isinstance(outcome.ending, RaiseNode) for outcome in done.tally.counts):
         # Most likely the input does not fit, and the name of the exception alone does not say how.
         return replace(done, note=f"{done.note}; every run raised: {function.exception(plan.seed)}")
     return done
@@ -136,7 +136,7 @@ def _ordered(tally: Tally) -> list[tuple[Outcome, int]]:
 
 
 def _label(outcome: Outcome) -> str:
-    ending = outcome[0]
+    ending = outcome.ending
     if isinstance(ending, RaiseNode):
         return f"raises {ending.exception}"
     return outcomes.written(outcomes.arranged(outcome))
@@ -145,9 +145,9 @@ def _label(outcome: Outcome) -> str:
 def _histograms(ordered: Sequence[tuple[Outcome, int]], done: Sample) -> Iterator[tuple[Outcome, int, Histogram]]:
     """The histograms there are: of which outcome, and of which of its real slots."""
     for outcome, _ in ordered:
-        for slot, position in enumerate(place for place, value in enumerate(outcome[1]) if value is None):
+        for slot, position in enumerate(place for place, value in enumerate(outcome.slots) if value is None):
             if (outcome, position) in done.tally.bins:
-                edges = done.edges[outcome[0], position]
+                edges = done.edges[outcome.ending, position]
                 yield outcome, slot, outcomes.histogram(done.tally.bins[outcome, position], edges)
 
 
@@ -181,7 +181,7 @@ def _facts(plan: Plan, done: Sample) -> dict[str, object]:
 
 
 def _named(outcome: Outcome) -> dict[str, object]:
-    ending = outcome[0]
+    ending = outcome.ending
     named: dict[str, object] = {"output": outcomes.as_json(outcomes.arranged(outcome))}
     return named | ({"exception": ending.exception} if isinstance(ending, RaiseNode) else {})
 
@@ -230,7 +230,7 @@ def _title(outcome: Outcome, slot: int) -> str:
     output = outcomes.arranged(outcome)
     if output is outcomes.Placeholder.REAL:
         return "the output"
-    several = sum(value is None for value in outcome[1]) > 1
+    several = sum(value is None for value in outcome.slots) > 1
     return f"the {_ordinal(slot)} real in {_label(outcome)}" if several else f"the real in {_label(outcome)}"
 
 

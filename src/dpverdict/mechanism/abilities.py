@@ -45,6 +45,12 @@ class Sampled(Law, ABC):
         """
 
 
+class Compilable(Sampled, ABC):
+    """A law that a compiled kernel can sample: how much noise an outcome takes does not depend on that noise."""
+
+    __slots__ = ()
+
+
 class FiniteSupport(Law, ABC):
     """A law that may have finitely many outcomes."""
 

@@ -130,7 +130,7 @@ class Names:
         return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({'·'.join(below)})"
 
     def _power(self, base: Term, exponent: Fraction) -> str:
-        text = self.term(base)
+        text = self._factor(base)
         if exponent == Fraction(1, 2):
             return f"sqrt({text})"
         if isinstance(base, Affine):

@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import Self
 
-from dpverdict.mechanism.abilities import Array, ArrayNoise, Bounded, FiniteSupport, Sampled
+from dpverdict.mechanism.abilities import Array, ArrayNoise, Bounded, Compilable, FiniteSupport, Sampled
 from dpverdict.mechanism.constants import FALSE, TRUE, exact, number
 from dpverdict.mechanism.law_sampling import (
     discrete_gaussian,
@@ -25,7 +25,7 @@ from dpverdict.mechanism.properties import SUPPORT_LIMIT
 from dpverdict.mechanism.structure import Constant, Kind, Term, value
 
 
-class _Real(Sampled, ABC):
+class _Real(Compilable, ABC):
     """A law on the real numbers."""
 
     __slots__ = ()
@@ -137,7 +137,7 @@ class Uniform(_Real, Bounded):
 
 
 @value
-class DiscreteLaplace(_Whole):
+class DiscreteLaplace(_Whole, Compilable):
     """Pr[X = i] ∝ exp(-|i - location| / scale), the two-sided geometric law; the location is a whole number."""
 
     location: Term
@@ -149,7 +149,7 @@ class DiscreteLaplace(_Whole):
         return moved(noise, two_sided(noise, size, tempered(noise, scale)), location)
 
 
-class _Ranged(_Whole, Bounded, FiniteSupport, ABC):
+class _Ranged(_Whole, Compilable, Bounded, FiniteSupport, ABC):
     """A law on the whole numbers from low to high."""
 
     __slots__ = ()
@@ -219,7 +219,7 @@ class DiscreteGaussian(_Whole):
 
 
 @value
-class Bernoulli(Sampled, FiniteSupport):
+class Bernoulli(Compilable, FiniteSupport):
     """True with this probability, else false."""
 
     probability: Term
@@ -243,7 +243,7 @@ class Bernoulli(Sampled, FiniteSupport):
         return noise.uniform(size) < parameters[0]
 
 
-class _Coded(Sampled, FiniteSupport, ABC):
+class _Coded(Compilable, FiniteSupport, ABC):
     """A law on listed values, whose samples are positions in the list (equal values may stand in it twice)."""
 
     __slots__ = ()

@@ -153,6 +153,14 @@ def support(term: Term) -> tuple[Constant, ...] | None:
             assert_never(term)
 
 
+@lru_cache(_MEMORY)
+def has_few_values(term: Term) -> bool:
+    """Whether noise gives the term finitely many values once ε, parameters and inputs are known."""
+    if not is_random(term) or support(term) is not None:
+        return True
+    return not isinstance(term, Draw) and all(has_few_values(inner) for inner in children(term))
+
+
 def _union_support(terms: Iterable[Term]) -> tuple[Constant, ...] | None:
     found: dict[Constant, None] = {}
     for term in terms:

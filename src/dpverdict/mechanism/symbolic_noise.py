@@ -12,7 +12,7 @@ import numpy as np
 from dpverdict.mechanism import laws, noise
 from dpverdict.mechanism.abilities import FiniteSupport
 from dpverdict.mechanism.constants import ZERO, from_python, number
-from dpverdict.mechanism.properties import is_random, kind_of, support
+from dpverdict.mechanism.properties import has_few_values, is_random, kind_of
 from dpverdict.mechanism.structure import Constant, Law, Term
 from dpverdict.mechanism.symbol import Symbol, lower
 from dpverdict.mechanism.symbol_array import symbol_array
@@ -136,7 +136,7 @@ class SymbolicNoise(noise.Noise):
 
     def _draw_settled(self, law: Law) -> Symbol:
         for parameter in law.parameters:
-            if is_random(parameter) and support(parameter) is None:
+            if not has_few_values(parameter):
                 self._path.stop(
                     f"the law {law.name} with a parameter that depends on continuous noise",
                     "let scales and probabilities depend on constants, ε, parameters, inputs or counts only",

@@ -14,9 +14,6 @@ from dpverdict.reading.sample.split import Sampler
 BLOCK = 1 << 18
 """Runs per block: enough to make the seeding of a block cheap."""
 
-CHUNK = 1 << 15
-"""Runs per batch: few enough for the arrays of a batch to stay in cache."""
-
 T = TypeVar("T")
 
 
@@ -25,10 +22,12 @@ def sample_blocks(  # noqa: PLR0913 (what a block's result depends on, and what 
 ) -> Iterator[T]:
     """What `fold` makes of each batch, in the order of blocks and batches; memory does not grow with `runs`."""
 
+    chunk = sampler.chunk
+
     def block(number: int) -> list[T]:
         noise = NumpyNoise(seeds.generator(seed, job, number))
         size = min(BLOCK, runs - number * BLOCK)
-        return [fold(sampler.batch(noise, min(CHUNK, size - start))) for start in range(0, size, CHUNK)]
+        return [fold(sampler.batch(noise, min(chunk, size - start))) for start in range(0, size, chunk)]
 
     for folded in in_order(block, range(-(-runs // BLOCK)), workers):
         yield from folded

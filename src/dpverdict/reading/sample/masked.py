@@ -12,7 +12,6 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from dpverdict.errors import MechanismError
 from dpverdict.execute import gpu
 from dpverdict.mechanism.abilities import Array, ArrayNoise, Sampled
 from dpverdict.mechanism.constants import exact
@@ -33,6 +32,7 @@ from dpverdict.mechanism.structure import (
 from dpverdict.reading.sample.outputs import Batch, Coded, Column, Outputs
 from dpverdict.reading.sample.split import bound
 from dpverdict.reading.sample.values import Bindings, Values, is_coded
+from dpverdict.reading.why_not import unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,9 @@ class MaskedSampler:
     def __init__(
         self, program: Program, input: Any, epsilon: float | None = None, arguments: Mapping[str, Any] | None = None
     ) -> None:
+        closed = unreadable(program, "gpu")
+        if closed is not None:
+            raise closed
         self.program = program
         self._bindings = bound(program, input, epsilon, arguments)
         self._nodes = in_order(program.root)
@@ -164,13 +167,7 @@ def values_as_array(test: Any) -> Any:
 
 
 def _drawn(law: Any, noise: ArrayNoise, runs: int, parameters: list[Array]) -> Array:
-    if not isinstance(law, Sampled):
-        raise MechanismError(
-            "MECH-110",
-            f"the law {law.name} cannot be sampled",
-            why="it has no method `sample` (abilities.Sampled)",
-            fix="give the law that ability, or draw from another law",
-        )
+    assert isinstance(law, Sampled)
     return law.sample(noise, runs, parameters)
 
 

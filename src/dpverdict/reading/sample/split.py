@@ -5,13 +5,13 @@ There is no Python step per run, and noise is drawn only for the runs that need 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
-from dpverdict.errors import InputError, MechanismError
+from dpverdict.errors import InputError
 from dpverdict.mechanism.abilities import Array, ArrayNoise, Sampled
 from dpverdict.mechanism.constants import from_python
 from dpverdict.mechanism.properties import is_random, kind_of, support
@@ -31,6 +31,7 @@ from dpverdict.mechanism.structure import (
 from dpverdict.reading.sample.outputs import Batch, Coded, Column, Outputs
 from dpverdict.reading.sample.plan import plan
 from dpverdict.reading.sample.values import Bindings, Computed, Values, is_coded
+from dpverdict.reading.why_not import unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,13 @@ class _Runs:
     slots: tuple[Column, ...]
 
 
-_Step = Callable[[ArrayNoise, _Runs], Iterator[tuple[int, _Runs]]]
+_Onward: TypeAlias = list[tuple[int, _Runs]]
+_Step: TypeAlias = Callable[[ArrayNoise, _Runs], _Onward]
+_Storing: TypeAlias = Callable[[_Runs], Mapping[Term, Array]]
+
+
+_CACHED = 1 << 19
+_SMALLEST_CHUNK = 1 << 14
 
 
 class Sampler:
@@ -51,11 +58,20 @@ class Sampler:
     def __init__(
         self, program: Program, input: Any, epsilon: float | None = None, arguments: Mapping[str, Any] | None = None
     ) -> None:
+        closed = unreadable(program, "sample")
+        if closed is not None:
+            raise closed
         self.program = program
         bindings = bound(program, input, epsilon, arguments)
         self._plan = plan(program.root)
         self._values = Values(np, bindings, self._plan.stored)
         self._steps = [self._step(node, at) for at, node in enumerate(self._plan.order)]
+
+    @property
+    def chunk(self) -> int:
+        """How many runs make a good batch: few enough for the arrays to stay in cache, many enough to be fast."""
+        widest = max(len(needed) for needed in self._plan.needs)
+        return max(_SMALLEST_CHUNK, _CACHED // (1 << widest.bit_length()))
 
     def batch(self, noise: ArrayNoise, runs: int) -> Batch:
         """`runs` fresh runs, grouped by how they ended; their order within a batch means nothing."""
@@ -63,14 +79,14 @@ class Sampler:
         waiting[0].append(_Runs(runs, {}, ()))
         found: list[Outputs] = []
         for at, node in enumerate(self._plan.order):
-            for arrived in _joined(waiting[at]):
-                if isinstance(node, (ReturnNode, RaiseNode)):
-                    slots = arrived.slots if isinstance(node, ReturnNode) else ()
-                    found.append(Outputs(node, slots, arrived.count))
-                else:
-                    for after, gone in self._steps[at](noise, arrived):
-                        waiting[after].append(gone)
-            waiting[at] = []
+            arrived, waiting[at] = waiting[at], []
+            if isinstance(node, (ReturnNode, RaiseNode)):
+                ended = isinstance(node, RaiseNode)
+                found += [Outputs(node, () if ended else runs.slots, runs.count) for runs in arrived]
+                continue
+            for gathered in _joined(arrived):
+                for after, gone in self._steps[at](noise, gathered):
+                    waiting[after].append(gone)
         return tuple(found)
 
     def _step(self, node: Node, at: int) -> _Step:
@@ -83,11 +99,11 @@ class Sampler:
                 sides = self._plan.at(yes), self._plan.at(no)
                 return self._branch_step(self._values.of(condition), sides, self._storing(at))
             case ReturnNode() | RaiseNode():
-                return lambda noise, runs: iter(())
+                return lambda noise, runs: []
             case _:
                 assert_never(node)
 
-    def _storing(self, at: int) -> Callable[[_Runs], Mapping[Term, Array]]:
+    def _storing(self, at: int) -> _Storing:
         """The runs' store, with what this node computes for later added."""
         new = [(term, self._values.fresh(term)) for term in self._plan.stores[at]]
         if not new:
@@ -101,38 +117,33 @@ class Sampler:
 
         return compute
 
-    def _draw_step(self, draw: Draw, then: int, storing: Callable[[_Runs], Mapping[Term, Array]]) -> _Step:
+    def _draw_step(self, draw: Draw, then: int, storing: _Storing) -> _Step:
         needed = self._plan.needs[then]
         if draw not in needed:
-            return lambda noise, runs: iter([(then, _Runs(runs.count, storing(runs), runs.slots))])
+            return lambda noise, runs: [(then, _Runs(runs.count, storing(runs), runs.slots))]
         law = draw.law
-        if not isinstance(law, Sampled):
-            raise MechanismError(
-                "MECH-110",
-                f"the law {law.name} cannot be sampled",
-                why="it has no method `sample` (abilities.Sampled)",
-                fix="give the law that ability, or draw from another law",
-            )
+        assert isinstance(law, Sampled)
         parameters = [self._values.of(parameter) for parameter in law.parameters]
 
-        def step(noise: ArrayNoise, runs: _Runs) -> Iterator[tuple[int, _Runs]]:
+        keep = tuple(needed - {draw})
+
+        def step(noise: ArrayNoise, runs: _Runs) -> _Onward:
             store = storing(runs)
-            fresh = law.sample(noise, runs.count, [parameter(store) for parameter in parameters])
-            kept = {term: array for term, array in store.items() if term in needed}
-            kept[draw] = fresh
-            yield then, _Runs(runs.count, kept, runs.slots)
+            kept = {term: store[term] for term in keep}
+            kept[draw] = law.sample(noise, runs.count, [parameter(store) for parameter in parameters])
+            return [(then, _Runs(runs.count, kept, runs.slots))]
 
         return step
 
-    def _emit_step(self, term: Term, then: int, storing: Callable[[_Runs], Mapping[Term, Array]]) -> _Step:
-        needed = self._plan.needs[then]
+    def _emit_step(self, term: Term, then: int, storing: _Storing) -> _Step:
+        keep = tuple(self._plan.needs[then])
         column = self._column(term)
 
-        def step(noise: ArrayNoise, runs: _Runs) -> Iterator[tuple[int, _Runs]]:
+        def step(_: ArrayNoise, runs: _Runs) -> _Onward:
             store = storing(runs)
-            slot = column(store)
-            kept = {inner: array for inner, array in store.items() if inner in needed}
-            yield then, _Runs(runs.count, kept, (*runs.slots, slot))
+            slots = (*runs.slots, column(store))
+            kept = store if len(store) == len(keep) else {inner: store[inner] for inner in keep}
+            return [(then, _Runs(runs.count, kept, slots))]
 
         return step
 
@@ -150,34 +161,36 @@ class Sampler:
             return lambda store: Coded(positions(store), values)
         return self._values.of(term)
 
-    def _branch_step(
-        self, condition: Computed, sides: tuple[int, int], storing: Callable[[_Runs], Mapping[Term, Array]]
-    ) -> _Step:
-        yes, no = sides
+    def _branch_step(self, condition: Computed, sides: tuple[int, int], storing: _Storing) -> _Step:
+        ways = [(side, goes, tuple(self._plan.needs[side])) for side, goes in zip(sides, (True, False), strict=True)]
 
-        def step(noise: ArrayNoise, runs: _Runs) -> Iterator[tuple[int, _Runs]]:
+        def step(_: ArrayNoise, runs: _Runs) -> _Onward:
             store = storing(runs)
-            mask = np.asarray(condition(store))
-            hits = int(np.count_nonzero(mask)) if mask.shape else runs.count * bool(mask)
-            for side, count, goes in ((yes, hits, True), (no, runs.count - hits, False)):
-                if count:
-                    yield side, self._side(runs, store, side, count, mask if goes else ~mask)
+            mask = condition(store)
+            if not getattr(mask, "shape", ()):  # no noise in the condition: all go one way
+                side, goes, keep = ways[0] if mask else ways[1]
+                return [(side, _Runs(runs.count, {term: store[term] for term in keep}, runs.slots))]
+            hits = int(np.count_nonzero(mask))
+            return [
+                (side, _side(runs, {term: store[term] for term in keep}, mask if goes else ~mask, count))
+                for (side, goes, keep), count in zip(ways, (hits, runs.count - hits), strict=True)
+                if count
+            ]
 
         return step
 
-    def _side(self, runs: _Runs, store: Mapping[Term, Array], side: int, count: int, mask: Array) -> _Runs:
-        needed = self._plan.needs[side]
-        kept = {term: array for term, array in store.items() if term in needed}
-        if count == runs.count:
-            return _Runs(count, kept, runs.slots)
-        chosen: Array = None
-        if kept or any(not isinstance(slot, Constant) for slot in runs.slots):
-            chosen = np.flatnonzero(mask)
-        return _Runs(
-            count,
-            {term: _taken(array, chosen) for term, array in kept.items()},
-            tuple(_taken(s, chosen) for s in runs.slots),
-        )
+
+def _side(runs: _Runs, kept: dict[Term, Array], mask: Array, count: int) -> _Runs:
+    """The runs where the mask holds, `count` in number."""
+    if count == runs.count:
+        return _Runs(count, kept, runs.slots)
+    slots = runs.slots
+    arrays = len(kept) + sum(not isinstance(slot, Constant) for slot in slots)
+    if arrays:
+        chosen = np.flatnonzero(mask)
+        kept = {term: _taken(array, chosen) for term, array in kept.items()}
+        slots = tuple(_taken(slot, chosen) for slot in slots)
+    return _Runs(count, kept, slots)
 
 
 def bound(program: Program, input: Any, epsilon: float | None, arguments: Mapping[str, Any] | None) -> Bindings:
@@ -245,7 +258,7 @@ def _join(group: list[_Runs]) -> _Runs:
 
 def _join_slots(slots: list[Column], counts: list[int]) -> Column:
     first = slots[0]
-    if isinstance(first, Constant) and all(slot == first for slot in slots):
+    if isinstance(first, Constant) and all(isinstance(slot, Constant) and slot == first for slot in slots):
         return first
     if _sort_of(first) == "coded":
         coded = [slot if isinstance(slot, Coded) else _coded(slot, n) for slot, n in zip(slots, counts, strict=True)]
