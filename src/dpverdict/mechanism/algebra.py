@@ -115,9 +115,13 @@ def multiply(left: Term, right: Term) -> Term:
 
 
 def _noisy_product(left: Term, right: Term) -> Term:
-    for condition, other in ((as_truth(left), right), (as_truth(right), left)):
-        if condition is not None:
-            return choose(condition, other, ZERO)
+    left_truth, right_truth = as_truth(left), as_truth(right)
+    if left_truth is not None and right_truth is not None:
+        return add(conjunction((left_truth, right_truth)), ZERO)  # True times True is 1, not True
+    if left_truth is not None:
+        return choose(left_truth, right, ZERO)
+    if right_truth is not None:
+        return choose(right_truth, left, ZERO)
     if support(left) is not None and support(right) is not None:
         return lookup((left, right), lambda a, b: number(exact(a) * exact(b)))
     raise NoMeaningError(
@@ -354,6 +358,8 @@ def ranked(items: Sequence[Term], rank: int) -> Term:
         return items[0]
     if all(isinstance(item, Constant) for item in items):
         return number(sorted(exact(item) for item in items if isinstance(item, Constant))[rank])
+    if all(kind_of(item) is Kind.TRUTH for item in items):
+        return compare("<=", number(len(items) - rank), total(items))
     ordered = sorted((add(item, ZERO) for item in items), key=lambda item: item.text)
     return Ranked(tuple(ordered), rank)
 
@@ -389,7 +395,7 @@ def rebuild(term: Term, transform: Callable[[Term], Term]) -> Term:
         case Constant() | Input() | Parameter() | Epsilon() | Draw():
             return term
         case Affine(constant, terms):
-            return total([number(constant), *(scale(transform(inner), c) for inner, c in terms)])
+            return _rebuild_sum(constant, [(transform(inner), c) for inner, c in terms])
         case Product(factors):
             return reduce(multiply, (power(transform(base), e) for base, e in factors))
         case Elementary(function, argument):
@@ -412,6 +418,16 @@ def rebuild(term: Term, transform: Callable[[Term], Term]) -> Term:
             return _rebuild_lookup(tuple(transform(key) for key in keys), dict(table))
         case _:
             assert_never(term)
+
+
+def _rebuild_sum(constant: Fraction, pairs: list[tuple[Term, Fraction]]) -> Term:
+    terms: dict[Term, Fraction] = {}
+    for inner, coefficient in pairs:
+        more, others = _parts(inner)
+        constant += coefficient * more
+        for other, factor in others.items():
+            terms[other] = terms.get(other, Fraction(0)) + coefficient * factor
+    return affine(constant, terms)
 
 
 def _rebuild_lookup(keys: tuple[Term, ...], table: dict[tuple[Constant, ...], Constant]) -> Term:

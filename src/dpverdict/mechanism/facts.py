@@ -178,10 +178,7 @@ class Facts:
             case Draw():
                 return self._ranged(term, self._draw_bounds(term))
             case Affine(constant, terms):
-                computed = point(constant)
-                for inner, coefficient in terms:
-                    computed += self.bounds(inner).scaled(coefficient)
-                return self._ranged(term, computed)
+                return self._ranged(term, self._sum_bounds(constant, terms))
             case Product(factors):
                 computed = point(Fraction(1))
                 for base, exponent in factors:
@@ -197,6 +194,20 @@ class Facts:
                 return self._ranged(term, self._choice_bounds(term))
             case _:
                 assert_never(term)
+
+    def _sum_bounds(self, constant: Fraction, terms: tuple[tuple[Term, Fraction], ...]) -> Interval:
+        low = high = constant
+        rest: list[Interval] = []
+        for inner, coefficient in terms:
+            if kind_of(inner) is not Kind.TRUTH:
+                rest.append(self.bounds(inner).scaled(coefficient))
+                continue
+            answer = self.decide(inner)
+            if answer is not False and (answer or coefficient > 0):
+                high += coefficient
+            if answer is not False and (answer or coefficient < 0):
+                low += coefficient
+        return sum(rest, Interval(low, high, False, False))
 
     def _ranged(self, term: Term, computed: Interval) -> Interval:
         constant, leading, key, _ = _linear(term)
@@ -230,6 +241,12 @@ class Facts:
         low = EVERYTHING if lowest is None else self.bounds(lowest)
         high = EVERYTHING if highest is None else self.bounds(highest)
         return Interval(low.low, high.high, low.low_open, high.high_open)
+
+
+@lru_cache(1 << 15)
+def decided_without_facts(condition: Term) -> bool | None:
+    """What holds on every path: that ε is positive, say."""
+    return Facts().decide(condition)
 
 
 @lru_cache(1 << 15)

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy
 
+from dpverdict.mechanism.symbol import Symbol
+
 LARGEST_WHOLE_SCALE = 2.0**40
 """Beyond this scale a 64-bit float has no bits left to tell neighbouring whole numbers apart fairly."""
 
@@ -352,6 +354,8 @@ def _is_finite(given: Any) -> bool:
 
 
 def _is_array(given: Any) -> bool:
+    if type(given) in (int, float, Symbol):  # the usual ones first: a draw asks this several times
+        return False
     return isinstance(given, (list, tuple)) or getattr(given, "shape", ()) != ()
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpverdict.mechanism import algebra
 from dpverdict.mechanism.constants import exact, from_python, truth
-from dpverdict.mechanism.facts import Facts
+from dpverdict.mechanism.facts import Facts, decided_without_facts
 from dpverdict.mechanism.place import Place, place_of_error, user_place
 from dpverdict.mechanism.properties import inputs_in, is_random, kind_of, support
 from dpverdict.mechanism.structure import (
@@ -116,6 +116,8 @@ class Session:
     limits: Limits
     terms: dict[Term, Term] = field(default_factory=dict)
     decimals: dict[str, None] = field(default_factory=dict)
+    crowded: bool = False
+    """Whether there are so many paths that it is worth noting which lines decide."""
     deciding_lines: Counter[tuple[str, int]] = field(default_factory=Counter)
     draws: dict[tuple[Law, int], Draw] = field(default_factory=dict)
 
@@ -149,6 +151,9 @@ class Path:
     # What symbols ask (symbol.Tracing).
     def decide(self, condition: Term) -> bool:
         """Answer a condition, now and for the rest of the path."""
+        always = decided_without_facts(condition)
+        if always is not None:
+            return always
         condition = self._facts.simplify(condition)
         if isinstance(condition, Constant):
             return bool(condition.content)
@@ -162,7 +167,8 @@ class Path:
                 f"more than {self._decided} decisions on one path",
                 "bound the loop: a loop whose end depends on noise alone has infinitely many paths",
             )
-        self._session.deciding_lines[_line()] += 1
+        if self._session.crowded:
+            self._session.deciding_lines[_line()] += 1
         self._decided += 1
         self.events.append(Decision(self.known(condition), answer))
         self._facts.assume(condition, answer)
@@ -229,6 +235,8 @@ class Path:
         """The output as slots in a shape."""
         slots: list[Term] = []
         shape = self._shape_of(result, slots)
+        if isinstance(shape, Sequence) and all(isinstance(item, Slot) for item in shape.items or ()):
+            shape = Sequence(shape.container, None)  # flat outputs of all lengths have one shape
         return Returned(shape, tuple(self.known(self._facts.simplify(slot)) for slot in slots))
 
     def _shape_of(self, result: Any, slots: list[Term]) -> Shape:
@@ -244,7 +252,7 @@ class Path:
         if isinstance(result, (list, tuple, np.ndarray)):
             container = next(name for name, kind in _CONTAINERS.items() if isinstance(result, kind))
             items = tuple(self._shape_of(item, slots) for item in result)
-            return Sequence(container, None if all(isinstance(item, Slot) for item in items) else items)
+            return Sequence(container, items)
         self.stop(
             f"an output of type {type(result).__name__}",
             "return numbers, booleans, text, None, or lists, tuples and dictionaries of them",
@@ -280,6 +288,7 @@ def trace(call: Callable[[Path], Any], session: Session) -> list[PathRecord]:
             with watcher.one_path():
                 found.append(_follow(call, path))
             waiting.extend(path.waiting)
+            session.crowded = len(found) + len(waiting) > session.limits.paths // 2
             if len(found) + len(waiting) > session.limits.paths:
                 raise _explosion(session)
         for record in (found[0], found[-1]):

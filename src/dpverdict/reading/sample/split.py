@@ -168,7 +168,7 @@ class Sampler:
             store = storing(runs)
             mask = condition(store)
             if not getattr(mask, "shape", ()):  # no noise in the condition: all go one way
-                side, goes, keep = ways[0] if mask else ways[1]
+                side, _goes, keep = ways[0] if mask else ways[1]
                 return [(side, _Runs(runs.count, {term: store[term] for term in keep}, runs.slots))]
             hits = int(np.count_nonzero(mask))
             return [
