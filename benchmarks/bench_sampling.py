@@ -83,9 +83,8 @@ def laplace() -> None:
         return sum(sample_blocks(sampler, RUNS, 1, "bench", 1, count_above))
 
     base, own, share = ratio(ours, floor)
-    print(
-        f"Laplace with an event count: bare NumPy {1e9 * base / RUNS:.2f} ns, dpverdict {1e9 * own / RUNS:.2f} ns a run"
-    )
+    print(f"Laplace with an event count: bare NumPy {1e9 * base / RUNS:.2f} ns a run,", end=" ")
+    print(f"dpverdict {1e9 * own / RUNS:.2f} ns")
     print(f"  speed against the bare loop: {share:.2f}  (target: at least 0.8)")
     plain = np.random.default_rng(1)
     usual, _, gain = ratio(ours, lambda: np.count_nonzero(plain.laplace(scale=10.0, size=RUNS) > 0.5))
@@ -136,9 +135,8 @@ def threads() -> None:
         lambda: list(sample_blocks(sampler, RUNS, 1, "bench", 2, group_sizes)),
         lambda: list(sample_blocks(sampler, RUNS, 1, "bench", 1, group_sizes)),
     )
-    print(
-        f"SVT1 in two threads: {gain:.2f} times one thread's speed ({1e9 * one / RUNS:.2f} to {1e9 * two / RUNS:.2f} ns)"
-    )
+    print(f"SVT1 in two threads: {gain:.2f} times one thread's speed", end=" ")
+    print(f"({1e9 * one / RUNS:.2f} to {1e9 * two / RUNS:.2f} ns)")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from dpverdict.mechanism import algebra
 from dpverdict.mechanism.constants import FALSE, TRUE, NoMeaningError, exact, from_python, number, to_python
 from dpverdict.mechanism.evaluate import evaluate
 from dpverdict.mechanism.properties import draws_in, inputs_in, kind_of, support
+from dpverdict.mechanism.rebuild import rebuild
 from dpverdict.mechanism.structure import (
     Affine,
     All,
@@ -136,7 +137,7 @@ def test_tables(keys: list[Term], assignment: Any) -> None:
 def test_rebuilding_changes_nothing(term: Term, assignment: Any) -> None:
     value = value_of(term, assignment)
     assume(value is not None)
-    rebuilt = algebra.rebuild(term, lambda inner: inner)
+    rebuilt = rebuild(term, lambda inner: inner)
     assert rebuilt == term
     agree(rebuilt, assignment, value)
 

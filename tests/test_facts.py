@@ -32,7 +32,6 @@ from random_terms import (
     numbers,
     quick,
     relations,
-    same,
     sums,
     value_of,
 )

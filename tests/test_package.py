@@ -25,7 +25,9 @@ EXPORTED = [
     "maximum",
     "mechanism",
     "minimum",
+    "single_run",
     "sqrt",
+    "vectorised",
 ]
 HEAVY = ("jax", "matplotlib", "pandas", "scipy", "sklearn", "typer", "click", "dask", "z3")
 

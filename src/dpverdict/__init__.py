@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpverdict.mechanism import Mechanism as Mechanism
+    from dpverdict.mechanism.calling import single_run as single_run
+    from dpverdict.mechanism.calling import vectorised as vectorised
     from dpverdict.mechanism.front import mechanism as mechanism
     from dpverdict.mechanism.functions import argmax as argmax
     from dpverdict.mechanism.functions import argmin as argmin
@@ -22,6 +24,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Mechanism": "dpverdict.mechanism.front",
+    **dict.fromkeys(("single_run", "vectorised"), "dpverdict.mechanism.calling"),
     **dict.fromkeys(
         ("argmax", "argmin", "choose", "discretise", "exp", "log", "maximum", "minimum", "sqrt"),
         "dpverdict.mechanism.functions",
@@ -40,7 +43,9 @@ __all__ = [
     "maximum",
     "mechanism",
     "minimum",
+    "single_run",
     "sqrt",
+    "vectorised",
 ]
 
 

@@ -4,8 +4,16 @@ DPVerdictError
 ├── UsageError          USAGE-…   the command line or a call is off
 ├── TargetError         TARGET-…  a mechanism cannot be found or loaded
 ├── MechanismError      MECH-…    a mechanism cannot be run or looked into
-│   └── UntraceableError          it cannot become a program: line, reason, what would help
+│   ├── UntraceableError          it cannot become a program: line, reason, what would help
+│   ├── RunError         RUN-…    a function cannot be run, or its runs fail, with the traceback
+│   ├── OutputError      OUTPUT-… an output is no plain value
+│   └── ExecutableError  EXEC-…   a program of any language fails, or breaks the protocol
+├── ClaimError          CLAIM-…   a claim, a neighbourhood or a domain is off
 ├── InputError          INPUT-…   an input or argument does not fit
+├── ExecutionError      RUN-…     work failed or hung, or its worker died: job, block, seed
+├── RecordError         RECORD-…  the file of finished blocks cannot be used
+├── Interrupted         STOP-…    work was stopped; what is finished is kept and can be resumed
+├── SamplesError        SAMPLES-… recorded outputs cannot be read, or do not suffice
 └── MissingExtraError   EXTRA-…   an optional package is not installed
 
 Each shows the offending value, where it came from, why it is wrong and a fix:
@@ -60,6 +68,14 @@ class DPVerdictError(Exception):
         lines += [f"  why: {self.why}", f"  try: {self.fix}"]
         return "\n".join(lines)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross processes; what Exception does by itself would call `__init__` with the message alone.
+        return _rebuilt, (type(self), self.args), self.__dict__
+
+
+def _rebuilt(kind: type[DPVerdictError], arguments: tuple[object, ...]) -> DPVerdictError:
+    return kind.__new__(kind, *arguments)
+
 
 class UsageError(DPVerdictError):
     """The command line or a call is off."""
@@ -67,6 +83,10 @@ class UsageError(DPVerdictError):
 
 class TargetError(DPVerdictError):
     """A mechanism cannot be found or loaded."""
+
+
+class ClaimError(DPVerdictError):
+    """A claim, a neighbourhood or a domain is off."""
 
 
 class InputError(DPVerdictError):
@@ -79,6 +99,52 @@ class MechanismError(DPVerdictError):
 
 class UntraceableError(MechanismError):
     """A mechanism cannot become a program; it can still be run as a black box."""
+
+
+class ExecutableError(MechanismError):
+    """An executable fails or breaks the protocol: command, process, request, its last lines on standard error."""
+
+
+class ExecutionError(DPVerdictError):
+    """Work failed or hung, or its worker died."""
+
+    block: object = None
+    """The block that it happened in: job, phase, seed and number."""
+
+    remote_traceback: str = ""
+    """Where the work raised, as text, also if that was in another process."""
+
+
+class RecordError(DPVerdictError):
+    """The file of finished blocks cannot be opened, read or written, or belongs to other work."""
+
+
+class Interrupted(DPVerdictError):
+    """Work was stopped on purpose; what it finished is kept if there is a record."""
+
+    finished: int = 0
+    """How many blocks are finished."""
+
+    resumable: bool = False
+    """Whether the finished blocks are in a record, so that the same call goes on from there."""
+
+
+class RunError(MechanismError):
+    """A function cannot be run, or its runs fail; `traceback` are the lines of what it raised."""
+
+    traceback: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        below = ["  traceback:", *(f"    {line}" for line in self.traceback)] if self.traceback else []
+        return "\n".join([super().__str__(), *below])
+
+
+class OutputError(MechanismError):
+    """An output is no plain value."""
+
+
+class SamplesError(DPVerdictError):
+    """Recorded outputs cannot be read, or do not suffice."""
 
 
 class MissingExtraError(DPVerdictError):

@@ -3,30 +3,31 @@
 ``catalog:NAME``            an entry of the catalogue
 ``package.module:name``     a name in an importable module
 ``path/file.py:name``       a name in a Python file
+``samples:A,B``             recorded outputs on an input and on its neighbour (`load_runnable` only)
+``exec:COMMAND``            a program of any language, docs/executables.md (`load_runnable` only)
 """
 
 from __future__ import annotations
 
 import ast
 import difflib
-import hashlib
-import importlib
-import importlib.util
 import inspect
-import sys
-import traceback
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dpverdict.catalog import Entry, find
-from dpverdict.errors import Excerpt, TargetError
+from dpverdict.errors import Excerpt, RunError, TargetError
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.black_box import BlackBox, Options
+from dpverdict.mechanism.executable import SCHEME, load_executable
+from dpverdict.mechanism.forms import black_box
+from dpverdict.mechanism.loading import FORMS, is_path, module_by_name, module_from_file
+from dpverdict.mechanism.recorded import SAMPLES, load_samples
+from dpverdict.mechanism.source import source_of
 
 CATALOG = "catalog:"
-FORMS = "catalog:NAME, package.module:name or path/file.py:name"
 
 
 def load(target: str) -> Mechanism:
@@ -34,12 +35,49 @@ def load(target: str) -> Mechanism:
 
     Runs the module or file that it names; whatever that prints goes where it prints.  Raises TargetError.
     """
+    if target.startswith((SAMPLES, SCHEME)):
+        raise _only_to_run(target)
     entry = entry_of(target)
     if entry is not None:
         return entry.mechanism
-    source, name = split(target)
-    module = _module_from_file(target, source) if _is_path(source) else _module_by_name(target, source)
-    return _as_mechanism(target, name, _member(target, module, name))
+    name, found = _named(target)
+    return _as_mechanism(target, name, found)
+
+
+def load_runnable(
+    target: str, options: Options | None = None, given: Mapping[str, Any] | None = None
+) -> Mechanism | BlackBox:
+    """What a TARGET names, if it can be run: a mechanism, or a black box with these options and arguments.
+
+    A function over `noise` is a mechanism; docs/black-boxes.md has the rules for everything else.  Raises
+    `TargetError`, `RunError`, `SamplesError` and `ExecutableError`.
+    """
+    if target.startswith(SAMPLES):
+        return load_samples(target)
+    if target.startswith(SCHEME):
+        return load_executable(target, options, given)
+    entry = entry_of(target)
+    if entry is not None:
+        return entry.mechanism
+    name, found = _named(target)
+    if isinstance(found, Mechanism) or _takes_noise(found):
+        return _as_mechanism(target, name, found)
+    try:
+        return black_box(found, options, given, source_of(found, target))
+    except RunError as error:
+        error.place = ", ".join(part for part in (target, error.place) if part)
+        raise
+
+
+def _only_to_run(target: str) -> TargetError:
+    scheme = target[: target.index(":") + 1]
+    return TargetError(
+        "TARGET-014",
+        "this target can be run, but not looked into",
+        excerpt=Excerpt(target, 0, len(scheme), f"{scheme} has outcomes only"),
+        why="only a Python function over a noise source can become a program",
+        fix="dpverdict sample, which runs it; or path/file.py:name",
+    )
 
 
 def entry_of(target: str) -> Entry | None:
@@ -80,7 +118,7 @@ def split(target: str) -> tuple[str, str]:
 
 
 def _no_name(target: str) -> TargetError:
-    if _is_path(target):
+    if is_path(target):
         return TargetError(
             "TARGET-001",
             "a target ends with a colon and the name of a mechanism",
@@ -97,160 +135,14 @@ def _no_name(target: str) -> TargetError:
     )
 
 
-def _is_path(source: str) -> bool:
-    return "/" in source or "\\" in source or source.endswith(".py")
-
-
-# --- modules ---------------------------------------------------------------------------------------------------
-
-
-def _module_from_file(target: str, source: str) -> ModuleType:
-    path = _checked_path(target, source)
-    # A private name: the file must not shadow, or be shadowed by, a module of the same name.
-    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
-    name = f"_dpverdict_target_{digest}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with _on_path(path.resolve().parent), _import_errors(target):
-            spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
-
-
-def _module_by_name(target: str, source: str) -> ModuleType:
-    if not all(part.isidentifier() for part in source.split(".")):
-        raise TargetError(
-            "TARGET-004",
-            f"{source!r} is neither a module nor a Python file",
-            excerpt=Excerpt(target, 0, len(source)),
-            why=f"a target is {FORMS}",
-            fix="package.module:name",
-        )
-    with _on_path(Path.cwd()), _import_errors(target):
-        try:
-            return importlib.import_module(source)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{source}.".startswith(f"{error.name}."):
-                raise
-            raise _no_module(target, source, error.name) from None
-
-
-def _no_module(target: str, source: str, missing: str) -> TargetError:
-    file = Path(*source.split(".")).with_suffix(".py")
-    name = target.rpartition(":")[2]
-    catalogued = f"{CATALOG}{name}" if difflib.get_close_matches(source.lower(), ["catalog"]) else None
-    return TargetError(
-        "TARGET-005",
-        f"no module named {missing!r}",
-        excerpt=Excerpt(target, 0, len(missing), f"got {missing!r}"),
-        why="it is neither installed here nor in this folder",
-        fix=catalogued or f"{file.as_posix()}:{name}, if it is a file; or install the package that has it",
-    )
-
-
-def _checked_path(target: str, source: str) -> Path:
-    path = Path(source)
-    if not path.exists():
-        folder = path.parent
-        near = difflib.get_close_matches(path.name, [item.name for item in _python_files(folder)], n=1)
-        raise TargetError(
-            "TARGET-006",
-            "no such file",
-            excerpt=Excerpt(target, 0, len(source), f"got {source!r}"),
-            why=f"there is no such file{'' if folder.is_dir() else ', nor its folder,'} seen from {Path.cwd()}",
-            fix=f"{target.replace(path.name, near[0])}" if near else "a path that exists, from this folder or absolute",
-        )
-    if path.is_dir() or path.suffix != ".py":
-        raise TargetError(
-            "TARGET-007",
-            "not a Python file",
-            excerpt=Excerpt(target, 0, len(source), "a folder" if path.is_dir() else f"ends in {path.suffix!r}"),
-            why="a mechanism is read from a file that ends in .py",
-            fix=f"path/file.py:{target.rpartition(':')[2]}",
-        )
-    return path
-
-
-def _python_files(folder: Path) -> Iterable[Path]:
-    return sorted(folder.glob("*.py")) if folder.is_dir() else ()
-
-
-@contextmanager
-def _on_path(folder: Path) -> Iterator[None]:
-    """Let a file import its neighbours, as when Python runs it."""
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        if str(folder) in sys.path:
-            sys.path.remove(str(folder))
-
-
-@contextmanager
-def _import_errors(target: str) -> Iterator[None]:
-    """Say what went wrong in somebody else's module, and where, without a traceback of ours."""
-    try:
-        yield
-    except TargetError:
-        raise
-    except SyntaxError as error:
-        raise _syntax_error(error) from None
-    except (Exception, SystemExit) as error:
-        raise _import_error(target, error) from error
-
-
-def _syntax_error(error: SyntaxError) -> TargetError:
-    line = (error.text or "").rstrip()
-    indent = len(line) - len(line.lstrip())
-    start = max(0, (error.offset or 1) - 1 - indent)
-    on_one_line = error.end_lineno == error.lineno and error.end_offset is not None
-    end = error.end_offset - 1 - indent if on_one_line and error.end_offset is not None else start + 1
-    return TargetError(
-        "TARGET-008",
-        f"the file is not valid Python: {error.msg}",
-        place=f"{error.filename}, line {error.lineno}",
-        excerpt=Excerpt(line.lstrip(), start, max(end, start + 1)) if line else None,
-        why="Python cannot read the file, so nothing in it can be found",
-        fix=f"correct line {error.lineno} and run the command again",
-    )
-
-
-def _import_error(target: str, error: BaseException) -> TargetError:
-    # The innermost line outside the import machinery is the one that its author can change.
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename != __file__ and "importlib" not in frame.filename
-    ]
-    line = (frames[-1].line or "") if frames else ""
-    message = f"{type(error).__name__}: {error}".rstrip(": ")
-    if isinstance(error, ModuleNotFoundError):
-        fix = f"install {error.name!r} in the environment that runs dpverdict"
-    elif isinstance(error, SystemExit):
-        fix = "put what the file does when it is run under: if __name__ == '__main__':"
-    else:
-        fix = f"make it importable first: {_import_command(target.rpartition(':')[0])}"
-    return TargetError(
-        "TARGET-009",
-        f"the module cannot be imported: {message}",
-        place=f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else None,
-        excerpt=Excerpt(line, 0, len(line)) if line else None,
-        why="looking for a mechanism runs its module, and that failed",
-        fix=fix,
-    )
-
-
-def _import_command(source: str) -> str:
-    return f"python {source}" if _is_path(source) else f"python -c 'import {source}'"
-
-
 # --- names -----------------------------------------------------------------------------------------------------
+
+
+def _named(target: str) -> tuple[str, object]:
+    """The name in a TARGET, and what has it."""
+    source, name = split(target)
+    module = module_from_file(target, source) if is_path(source) else module_by_name(target, source)
+    return name, _member(target, module, name)
 
 
 def _member(target: str, module: ModuleType, name: str) -> object:

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from dpverdict.cli import options
-from dpverdict.cli.streams import user_code
 from dpverdict.cli.subject import Subject, find, plain
 from dpverdict.cli.values import Typed
 from dpverdict.errors import InputError, UntraceableError, UsageError
 from dpverdict.mechanism.explain import explain as tree
 from dpverdict.mechanism.explain import graphviz as graph
 from dpverdict.mechanism.structure import Program
+from dpverdict.mechanism.surroundings import user_code
 
 
 def explain(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from dpverdict.cli.outcomes import flattened
-from dpverdict.cli.streams import user_code
 from dpverdict.execute.seeds import generator
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.structure import Constant, RaiseNode, ReturnNode
+from dpverdict.mechanism.surroundings import user_code
 from dpverdict.reading.sample import Outputs
 
 _BLOCK = 5_000

@@ -14,10 +14,11 @@ import typer
 from dpverdict.cli import options, outcomes
 from dpverdict.cli.outcomes import Edges, Histogram, Outcome, Tally
 from dpverdict.cli.plain_runs import PlainRuns
-from dpverdict.cli.streams import Progress, user_code
+from dpverdict.cli.streams import Progress
 from dpverdict.cli.subject import Subject, find, plain
 from dpverdict.errors import UntraceableError
 from dpverdict.mechanism.structure import Program, RaiseNode
+from dpverdict.mechanism.surroundings import user_code
 from dpverdict.reading.sample import Outputs, Sampler, sample_blocks
 from dpverdict.report import terminal
 

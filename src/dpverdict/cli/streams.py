@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 import time
-from collections.abc import Iterator
 
 _QUIET_SECONDS = 1.0
 _EVERY_SECONDS = 0.2
-
-
-@contextlib.contextmanager
-def user_code() -> Iterator[None]:
-    """Run somebody else's code: what it prints goes to standard error, also from C and from child processes."""
-    with contextlib.redirect_stdout(sys.stderr), _descriptor_redirected():
-        yield
-
-
-@contextlib.contextmanager
-def _descriptor_redirected() -> Iterator[None]:
-    try:
-        out, err = sys.__stdout__.fileno(), sys.__stderr__.fileno()  # type: ignore[union-attr]
-        saved = os.dup(out)
-    except (AttributeError, OSError, ValueError):
-        # No real streams (embedded, or closed): then there is nothing that could be mixed up.
-        yield
-        return
-    try:
-        with contextlib.suppress(AttributeError, OSError, ValueError):
-            sys.__stdout__.flush()  # type: ignore[union-attr]
-        os.dup2(err, out)
-        yield
-    finally:
-        os.dup2(saved, out)
-        os.close(saved)
 
 
 class Progress:

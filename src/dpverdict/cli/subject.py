@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from dpverdict.catalog import Entry
 from dpverdict.cli import options
-from dpverdict.cli.streams import user_code
 from dpverdict.cli.values import Typed, parse
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.surroundings import user_code
 from dpverdict.target import entry_of, load
 
 

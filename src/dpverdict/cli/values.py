@@ -166,8 +166,8 @@ def _refuse_word(typed: Typed, start: int, end: int) -> NoReturn:
 
 
 def _repaired(text: str, start: int, end: int) -> str:
-    """The text with a 0 in place of what is wrong, for a fix; short texts only."""
-    repaired = f"{text[:start].strip()}0{text[end:].strip()}"
+    """The text with a 1 in place of what is wrong, for a fix; short texts only."""
+    repaired = f"{text[:start].strip()}1{text[end:].strip()}"
     return repaired if len(repaired) <= _AROUND else "0,1"
 
 

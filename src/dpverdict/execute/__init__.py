@@ -1,1 +1,1 @@
-"""How work runs: seeds, sources of noise and, later, executors.  This room knows nothing of privacy."""
+"""How work runs: seeds, jobs, executors, the record of finished blocks.  This room knows nothing of privacy."""

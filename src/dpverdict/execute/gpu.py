@@ -22,6 +22,11 @@ def namespace() -> Any:
     return _module("jax.numpy")
 
 
+def device() -> str:
+    """The device that compiled programs run on."""
+    return str(_module("jax").devices()[0].device_kind)
+
+
 def key(seed: int, job: str, block: int, phase: str = "run") -> Any:
     """The JAX key of one block of a job, from the same seed sequence as `seeds.generator`."""
     words = seeds.sequence(seed, job, block, phase).generate_state(2, numpy.uint32)

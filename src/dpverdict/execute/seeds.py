@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import secrets
 
 import numpy
@@ -29,6 +30,17 @@ def sequence(seed: int, job: str, block: int, phase: str = "run") -> numpy.rando
     """The seed sequence that `generator` starts from, for sources of noise that are not NumPy's."""
     whole = [_DERIVATION, _whole_number("seed", seed), _digest(job), phase, _whole_number("block", block)]
     return numpy.random.SeedSequence(int(_digest(json.dumps(whole)), 16), pool_size=_POOL_WORDS)
+
+
+def seed_globals(seed: int, job: str, block: int, phase: str = "run") -> None:
+    """Seed `random` and `numpy.random` of this process, for code that draws from them whatever it is given.
+
+    Only worker processes do this: they would otherwise carry state from block to block, or share it.
+    """
+    # Both are Mersenne twisters: from the same words they would give the same numbers.
+    one, other = sequence(seed, job, block, phase).spawn(2)
+    random.seed(sum(int(word) << 32 * place for place, word in enumerate(one.generate_state(_POOL_WORDS))))
+    numpy.random.seed(other.generate_state(_POOL_WORDS))  # noqa: NPY002  (other people's code uses it)
 
 
 def fresh_seed() -> int:

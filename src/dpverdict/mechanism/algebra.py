@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import product as cartesian
-from typing import assert_never
 
 from dpverdict.mechanism.constants import FALSE, ONE, TRUE, ZERO, NoMeaningError, exact, number, truth
 from dpverdict.mechanism.properties import SUPPORT_LIMIT, is_random, kind_of, support
@@ -23,14 +22,11 @@ from dpverdict.mechanism.structure import (
     Choose,
     Comparison,
     Constant,
-    Draw,
     Elementary,
     Epsilon,
-    Input,
     Kind,
     Lookup,
     Not,
-    Parameter,
     Product,
     Ranked,
     Term,
@@ -42,7 +38,8 @@ _MEMORY = 1 << 15
 # --- sums and products ---------------------------------------------------------------------------------------
 
 
-def _parts(term: Term) -> tuple[Fraction, dict[Term, Fraction]]:
+def parts_of(term: Term) -> tuple[Fraction, dict[Term, Fraction]]:
+    """A numeric term as a constant and the coefficients of its other terms."""
     if isinstance(term, Constant):
         return exact(term), {}
     if isinstance(term, Affine):
@@ -67,8 +64,8 @@ def affine(constant: Fraction, terms: dict[Term, Fraction]) -> Term:
 @lru_cache(_MEMORY)
 def add(left: Term, right: Term) -> Term:
     """left + right."""
-    constant, terms = _parts(left)
-    more, others = _parts(right)
+    constant, terms = parts_of(left)
+    more, others = parts_of(right)
     for term, coefficient in others.items():
         terms[term] = terms.get(term, Fraction(0)) + coefficient
     return affine(constant + more, terms)
@@ -77,7 +74,7 @@ def add(left: Term, right: Term) -> Term:
 @lru_cache(_MEMORY)
 def scale(term: Term, factor: Fraction) -> Term:
     """factor · term."""
-    constant, terms = _parts(term)
+    constant, terms = parts_of(term)
     return affine(constant * factor, {inner: c * factor for inner, c in terms.items()})
 
 
@@ -108,7 +105,7 @@ def multiply(left: Term, right: Term) -> Term:
         left, right = right, left
     if not is_random(right):
         return _monomial([*_factors(left), *_factors(right)])
-    constant, terms = _parts(right)
+    constant, terms = parts_of(right)
     pieces = [scale(left, constant)] if constant else []
     pieces += [scale(_monomial([*_factors(left), *_factors(inner)]), c) for inner, c in terms.items()]
     return total(pieces)
@@ -173,7 +170,7 @@ def _always_positive(base: Term) -> bool:
 def power(term: Term, exponent: Fraction) -> Term:
     """term ** exponent for a term without noise (or a finite one and a whole exponent)."""
     if exponent == 1:
-        return term
+        return add(term, ZERO)  # True ** 1 is 1, not True
     if is_random(term):
         if exponent.denominator == 1 and exponent >= 0 and support(term) is not None:
             return lookup((term,), lambda v: number(exact(v) ** exponent.numerator))
@@ -208,7 +205,7 @@ def divide(left: Term, right: Term) -> Term:
     """left / right; whether the divisor can be zero is the caller's question."""
     if is_random(right):
         if support(left) is not None and support(right) is not None:
-            return lookup((left, right), lambda a, b: number(exact(a) / exact(b)))
+            return lookup((left, right), lambda a, b: number(exact(a) / exact(b)) if exact(b) else ZERO)
         raise NoMeaningError("division by a noisy value", "divide only by constants, ε, parameters or inputs")
     return multiply(left, power(right, Fraction(-1)))
 
@@ -253,7 +250,7 @@ def compare(relation: str, left: Term, right: Term) -> Term:
 @lru_cache(_MEMORY)
 def against_zero(relation: str, difference: Term) -> Term:
     """difference ≤ 0, < 0 or = 0, in the normal form."""
-    constant, terms = _parts(difference)
+    constant, terms = parts_of(difference)
     if not terms:
         return truth(holds(relation, constant))
     if len(terms) == 1:
@@ -384,51 +381,3 @@ def lookup(keys: tuple[Term, ...], function: Callable[..., Constant]) -> Term:
     table = tuple((combination, function(*combination)) for combination in cartesian(*known))
     results = {result for _, result in table}
     return results.pop() if len(results) == 1 else Lookup(keys, table)
-
-
-# --- rebuilding ----------------------------------------------------------------------------------------------
-
-
-def rebuild(term: Term, transform: Callable[[Term], Term]) -> Term:
-    """The same term over transformed inner terms, simplified; draws and leaves are left alone."""
-    match term:
-        case Constant() | Input() | Parameter() | Epsilon() | Draw():
-            return term
-        case Affine(constant, terms):
-            return _rebuild_sum(constant, [(transform(inner), c) for inner, c in terms])
-        case Product(factors):
-            return reduce(multiply, (power(transform(base), e) for base, e in factors))
-        case Elementary(function, argument):
-            return elementary(function, transform(argument))
-        case Comparison(relation, difference):
-            return against_zero(relation, transform(difference))
-        case Not(inner):
-            return negate(transform(inner))
-        case All(inners):
-            return conjunction(transform(inner) for inner in inners)
-        case Any_(inners):
-            return disjunction(transform(inner) for inner in inners)
-        case Choose(condition, yes, no):
-            return choose(transform(condition), transform(yes), transform(no))
-        case Ranked(items, rank):
-            return ranked([transform(item) for item in items], rank)
-        case ArgMax(items):
-            return argmax([transform(item) for item in items])
-        case Lookup(keys, table):
-            return _rebuild_lookup(tuple(transform(key) for key in keys), dict(table))
-        case _:
-            assert_never(term)
-
-
-def _rebuild_sum(constant: Fraction, pairs: list[tuple[Term, Fraction]]) -> Term:
-    terms: dict[Term, Fraction] = {}
-    for inner, coefficient in pairs:
-        more, others = _parts(inner)
-        constant += coefficient * more
-        for other, factor in others.items():
-            terms[other] = terms.get(other, Fraction(0)) + coefficient * factor
-    return affine(constant, terms)
-
-
-def _rebuild_lookup(keys: tuple[Term, ...], table: dict[tuple[Constant, ...], Constant]) -> Term:
-    return lookup(keys, lambda *combination: table[combination])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from dpverdict.mechanism.constants import from_python, to_python
+from dpverdict.mechanism.outcome import Raised
 from dpverdict.mechanism.structure import (
     Affine,
     All,
@@ -51,13 +52,17 @@ def at_path(content: Any, path: tuple[int | str, ...]) -> Any:
 
 @dataclass(slots=True)
 class Known:
-    """Everything that a run depends on; `closest` is the narrowest margin of a comparison of reals so far."""
+    """Everything that a run depends on.
+
+    `closest` is the narrowest margin of a comparison of reals so far, `sides` are the branches taken.
+    """
 
     input: Any
     epsilon: float | None
     arguments: Mapping[str, object]
     draws: dict[Draw, Any] = field(default_factory=dict)
     closest: float = math.inf
+    sides: set[tuple[int, bool]] = field(default_factory=set)
 
 
 def evaluate(term: Term, known: Known) -> Any:
@@ -133,13 +138,6 @@ def _same(have: Constant, want: Constant | None) -> bool:
     return have == want
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """The outcome of a run that ended with an exception."""
-
-    exception: str
-
-
 def run(root: Node, known: Known, draw: Callable[[Draw], Any]) -> Any:
     """Follow one run from the root; `draw` supplies the noise, in the order in which the program asks for it."""
     node, slots = root, list[Any]()
@@ -149,7 +147,9 @@ def run(root: Node, known: Known, draw: Callable[[Draw], Any]) -> Any:
                 known.draws[fresh] = draw(fresh)
                 node = then
             case BranchNode(condition, yes, no):
-                node = yes if evaluate(condition, known) else no
+                holds = bool(evaluate(condition, known))
+                known.sides.add((id(node), holds))
+                node = yes if holds else no
             case EmitNode(term, then):
                 slots.append(evaluate(term, known))
                 node = then

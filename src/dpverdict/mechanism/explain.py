@@ -180,14 +180,18 @@ def shape_text(shape: Shape) -> str:
         case Slot():
             return "the slot"
         case Sequence(container, None):
-            return f"a {container} of the slots"
+            return f"{_article(container)} {container} of the slots"
         case Sequence(container, items):
-            return f"a {container} ({', '.join(shape_text(item) for item in items or ())})"
+            return f"{_article(container)} {container} ({', '.join(shape_text(item) for item in items or ())})"
         case Record(keys, items):
             inner = (f"{to_python(key)!r}: {shape_text(item)}" for key, item in zip(keys, items, strict=True))
             return f"a dict {{{', '.join(inner)}}}"
         case _:
             assert_never(shape)
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[0] in "aeiou" else "a"
 
 
 def summary(program: Program) -> str:

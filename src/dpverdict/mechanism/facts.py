@@ -15,6 +15,7 @@ from dpverdict.mechanism.abilities import Bounded
 from dpverdict.mechanism.constants import exact, truth
 from dpverdict.mechanism.intervals import EVERYTHING, POSITIVE, UNIT, Interval, hull, point
 from dpverdict.mechanism.properties import children, is_random, kind_of, support
+from dpverdict.mechanism.rebuild import rebuild
 from dpverdict.mechanism.structure import (
     Affine,
     All,
@@ -157,7 +158,7 @@ class Facts:
             answer = self.decide(term)
             if answer is not None:
                 return truth(answer)
-        return algebra.rebuild(term, self.simplify)
+        return rebuild(term, self.simplify)
 
     def bounds(self, term: Term) -> Interval:
         """An interval that holds every value the numeric term can still take."""

@@ -14,15 +14,20 @@ import numpy as np
 
 from dpverdict.errors import InputError, MechanismError, UntraceableError
 from dpverdict.mechanism import watch
+from dpverdict.mechanism.black_box import FunctionBox
 from dpverdict.mechanism.graph import graph
 from dpverdict.mechanism.noise import Noise, RealNoise
+from dpverdict.mechanism.path_record import ConcreteInputNeeded, Limits, PathRecord, Untraceable
 from dpverdict.mechanism.place import Place
 from dpverdict.mechanism.replay import replay
 from dpverdict.mechanism.structure import Epsilon, Parameter, Program
 from dpverdict.mechanism.symbol import Symbol
-from dpverdict.mechanism.symbolic_input import form_of, symbolic_input
+from dpverdict.mechanism.symbolic_input import form_of, symbolic_input, text_of
 from dpverdict.mechanism.symbolic_noise import SymbolicNoise
-from dpverdict.mechanism.trace import ConcreteInputNeeded, Limits, Path, PathRecord, Session, Untraceable, trace
+from dpverdict.mechanism.tally import Outcomes
+from dpverdict.mechanism.trace import Path, Session, not_repeatable, trace
+
+EPSILON = Epsilon()
 
 _REMEMBERED = 256
 """Programs kept per mechanism; tracing again gives the same program."""
@@ -75,7 +80,21 @@ class Mechanism:
             arguments.setdefault(name, default)
         if self.epsilon_name is not None and self.epsilon_name not in arguments and epsilon is not None:
             arguments[self.epsilon_name] = epsilon
-        return arguments
+        return {name: arguments[name] for name in self._signature.parameters if name in arguments}
+
+    def black_box(self, arguments: Mapping[str, Any] | None = None, *, epsilon: float | None = None) -> FunctionBox:
+        """The mechanism as one that can only be run, a call for each run."""
+        from dpverdict.mechanism.forms import black_box  # it knows mechanisms
+
+        box = black_box(self)
+        assert isinstance(box, FunctionBox)
+        return box.with_arguments(self.arguments(arguments, epsilon=epsilon))
+
+    def run(
+        self, input: Any, runs: int, generator: np.random.Generator, arguments: Mapping[str, Any] | None = None
+    ) -> Outcomes:
+        """The outcomes of plain runs, a call for each; all noise comes from the generator."""
+        return self.black_box(arguments).run(input, runs, generator)
 
     def program_for(
         self, input: Any, arguments: Mapping[str, Any] | None = None, *, symbolic: frozenset[str] = frozenset()
@@ -86,16 +105,19 @@ class Mechanism:
         """
         known = self.arguments(arguments)
         form = form_of(input)
-        key = (repr(sorted(known.items(), key=lambda item: item[0])), *sorted(symbolic))
+        arguments_text = text_of(dict(sorted(known.items())))
+        key = None if arguments_text is None else (arguments_text, *sorted(symbolic))
         why = "the input holds something that is no number"
         if form is not None:
-            found = self._remembered((form, *key), _Question(input, known, symbolic, concrete=False))
+            found = self._remembered(key and (form, *key), _Question(input, known, symbolic, concrete=False))
             if isinstance(found, Program):
                 return found
             if isinstance(found, UntraceableError):
                 raise found
             why = f"{found.place or 'the function'} asks for {found.demand}"
-        found = self._remembered((repr(input), "concrete", *key), _Question(input, known, symbolic, concrete=True), why)
+        content = text_of(input)
+        concrete_key = None if key is None or content is None else (content, "concrete", *key)
+        found = self._remembered(concrete_key, _Question(input, known, symbolic, concrete=True), why)
         if isinstance(found, Program):
             return found
         assert isinstance(found, UntraceableError)
@@ -110,14 +132,18 @@ class Mechanism:
         return None
 
     def _remembered(
-        self, key: tuple[str, ...], question: _Question, why: str | None = None
+        self, key: tuple[str, ...] | None, question: _Question, why: str | None = None
     ) -> Program | UntraceableError | ConcreteInputNeeded:
-        if key not in self._programs:
-            self._programs[key] = self._answer(question, why)
-            if len(self._programs) > _REMEMBERED:
-                self._programs.popitem(last=False)
-        self._programs.move_to_end(key)
-        return self._programs[key]
+        """The answer, kept under its key; None is the key of what may change unseen, and is asked anew."""
+        with watch.ALONE:
+            if key is None:
+                return self._answer(question, why)
+            if key not in self._programs:
+                self._programs[key] = self._answer(question, why)
+                if len(self._programs) > _REMEMBERED:
+                    self._programs.popitem(last=False)
+            self._programs.move_to_end(key)
+            return self._programs[key]
 
     def _answer(self, question: _Question, why: str | None) -> Program | UntraceableError | ConcreteInputNeeded:
         session = Session(self.limits)
@@ -131,7 +157,8 @@ class Mechanism:
         program = Program(
             root=root,
             name=self.name,
-            arguments=dict(question.arguments),
+            arguments=copy.deepcopy(dict(question.arguments)),
+            form=None if question.concrete else form_of(question.input),
             concrete=copy.deepcopy(question.input) if question.concrete else None,
             why_concrete=why if question.concrete else None,
             decimals=tuple(session.decimals),
@@ -178,9 +205,20 @@ class Mechanism:
         for name in question.symbolic:
             keywords[name] = Symbol(path.known(Parameter(name)), path)
         if self.epsilon_name is not None and self.epsilon_name not in keywords:
-            keywords[self.epsilon_name] = Symbol(path.known(Epsilon()), path)
+            keywords[self.epsilon_name] = Symbol(EPSILON, path)
         content = copy.deepcopy(question.input) if question.concrete else symbolic_input(question.input, path)
-        return self.function(SymbolicNoise(path), content, **keywords)
+        defaults = {name: keywords[name] for name in keywords if self._is_changeable_default(name, question)}
+        before = {name: repr(default) for name, default in defaults.items()}
+        try:
+            return self.function(SymbolicNoise(path), content, **keywords)
+        finally:
+            if any(repr(default) != before[name] for name, default in defaults.items()):
+                raise not_repeatable()
+
+    def _is_changeable_default(self, name: str, question: _Question) -> bool:
+        """Whether the parameter has its default, and that is an object that every run shares."""
+        default = self._signature.parameters[name].default
+        return question.arguments.get(name) is default and isinstance(default, (list, dict, set, np.ndarray))
 
 
 @overload

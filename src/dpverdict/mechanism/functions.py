@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpverdict.mechanism import symbol_array
+from dpverdict.mechanism import primitives, symbol_array
 from dpverdict.mechanism.symbol import Symbol
 
 
@@ -20,37 +20,45 @@ def exp(x: Any) -> Any:
 
 def log(x: Any) -> Any:
     """The natural logarithm of x."""
-    return x.log() if type(x) is Symbol else np.log(x) if isinstance(x, np.ndarray) else math.log(x)
+    if type(x) is Symbol:
+        if not x > 0:
+            raise ValueError("math domain error: the logarithm of a number that is not positive")
+        return x.log()
+    return np.log(x) if isinstance(x, np.ndarray) else math.log(x)
 
 
 def sqrt(x: Any) -> Any:
     """The square root of x."""
-    return x.sqrt() if type(x) is Symbol else np.sqrt(x) if isinstance(x, np.ndarray) else math.sqrt(x)
+    if type(x) is Symbol:
+        if not x >= 0:
+            raise ValueError("math domain error: the square root of a negative number")
+        return x.sqrt()
+    return np.sqrt(x) if isinstance(x, np.ndarray) else math.sqrt(x)
 
 
 def maximum(*items: Any) -> Any:
     """The largest of several values, or of one sequence."""
-    return symbol_array.extremum(_several(items), largest=True)
+    return primitives.extremum(_several(items), largest=True)
 
 
 def minimum(*items: Any) -> Any:
     """The smallest of several values, or of one sequence."""
-    return symbol_array.extremum(_several(items), largest=False)
+    return primitives.extremum(_several(items), largest=False)
 
 
 def argmax(items: Sequence[Any]) -> Any:
     """The position of the first largest item."""
-    return symbol_array.argmax(items)
+    return primitives.argmax(items)
 
 
 def argmin(items: Sequence[Any]) -> Any:
     """The position of the first smallest item."""
-    return symbol_array.argmin(items)
+    return primitives.argmin(items)
 
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:
     """`yes` where the condition holds, else `no`; for numbers, tracing does not fork on it."""
-    return symbol_array.choose(condition, yes, no)
+    return primitives.choose(condition, yes, no)
 
 
 def discretise(x: Any, edges: Sequence[float]) -> Any:

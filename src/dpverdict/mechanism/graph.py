@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from dpverdict.mechanism.properties import draws_in
+from dpverdict.mechanism.path_record import Decision, PathRecord, RaisedOnPath, Returned
+from dpverdict.mechanism.properties import draws_in, is_partial
 from dpverdict.mechanism.structure import (
     BranchNode,
     Draw,
@@ -22,7 +23,7 @@ from dpverdict.mechanism.structure import (
     ReturnNode,
     Term,
 )
-from dpverdict.mechanism.trace import Decision, PathRecord, RaisedOnPath, Returned, not_repeatable
+from dpverdict.mechanism.trace import not_repeatable
 
 
 @dataclass(slots=True)
@@ -97,11 +98,11 @@ def _agreed(stretch: _Stretch) -> tuple[Term, ...] | None:
     if len(stretch.sides) != 2:
         raise not_repeatable()
     agreements = [side.agreed for side in stretch.sides.values() if side.agreed is not None]
-    if len(agreements) < 2:
-        return agreements[0] if agreements else None
+    if not agreements:
+        return None
     length = 0
-    for one, other in zip(*agreements, strict=False):
-        if one != other:
+    for one, other in zip(agreements[0], agreements[-1], strict=False):
+        if one != other or is_partial(one):  # the decision may be what keeps 1 / x from x = 0
             break
         length += 1
     return agreements[0][:length]

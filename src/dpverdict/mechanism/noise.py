@@ -25,7 +25,8 @@ LARGEST_WHOLE_SCALE = 2.0**40
 LARGEST_WHOLE = 2**62
 """No whole number that a law is given may be larger: draws around it still fit 64 bits."""
 
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
+"""How far from 1 the sum of given probabilities may be."""
 
 
 class Noise(ABC):
@@ -287,7 +288,7 @@ def check_weights(weights: Any, count: int, name: str = "p") -> None:
     for item in listed:
         if not item >= 0:
             raise ValueError(f"{name} must not have a negative probability, got {item}")
-    if all(map(_is_plain, listed)) and not abs(math.fsum(listed) - 1) <= _TOLERANCE:
+    if all(map(_is_plain, listed)) and not abs(math.fsum(listed) - 1) <= TOLERANCE:
         raise ValueError(f"{name} must sum to 1, got a sum of {math.fsum(listed)}")
 
 

@@ -12,6 +12,9 @@ from types import CodeType, FrameType, TracebackType
 
 from dpverdict.errors import Excerpt
 
+_FRONT = "dpverdict.mechanism.front"
+"""The room from which traced functions are called: beyond its frames stands whoever asked for the tracing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -50,10 +53,13 @@ class Place:
 
 
 def user_place(*, quick: bool = False) -> Place | None:
-    """The innermost place that is neither ours nor a library's; `quick` leaves out the columns."""
+    """The innermost place inside the traced function that is neither ours nor a library's, if there is one.
+
+    `quick` leaves out the columns.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_users(frame):
-        frame = frame.f_back
+        frame = None if frame.f_globals.get("__name__") == _FRONT else frame.f_back
     if frame is None:
         return None
     return (

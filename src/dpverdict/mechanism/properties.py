@@ -125,6 +125,39 @@ def _common_kind(kinds: Iterable[Kind]) -> Kind:
     return Kind.MIXED
 
 
+def has_python_integers(term: Term) -> bool:
+    """Whether the values are whole numbers by type: a term may also stand for 1.0, which is equal to 1."""
+    return isinstance(term, Draw) and term.law.kind is Kind.INTEGER and not getattr(term.law, "coded", False)
+
+
+@lru_cache(_MEMORY)
+def is_partial(term: Term) -> bool:
+    """Whether the term may have no value for some inputs: division by zero, a root or logarithm of a negative."""
+    match term:
+        case Draw():
+            return False
+        case Product(factors) if any((e < 0 or e.denominator != 1) and not _is_positive(base) for base, e in factors):
+            return True
+        case Elementary("log", argument) if not _is_positive(argument):
+            return True
+        case _:
+            return any(is_partial(inner) for inner in children(term))
+
+
+def _is_positive(term: Term) -> bool:
+    match term:
+        case Epsilon() | Elementary("exp", _):
+            return True
+        case Constant():
+            return exact(term) > 0
+        case Affine(constant, terms):
+            return constant >= 0 and all(c > 0 and _is_positive(inner) for inner, c in terms)
+        case Product(factors):
+            return all(_is_positive(base) for base, _ in factors)
+        case _:
+            return False
+
+
 @lru_cache(_MEMORY)
 def support(term: Term) -> tuple[Constant, ...] | None:
     """The finitely many values that the term can take (perhaps more than it does), or None."""

@@ -358,6 +358,7 @@ Shape: TypeAlias = Slot | Sequence | Record
 class Program:
     """A traced mechanism: the graph, and what it was traced for.
 
+    `form` says which inputs it is about (`symbolic_input.form_of`); None where the input is concrete.
     `concrete` is None when the inputs are symbolic; otherwise it is the one input that the graph is about, and
     `why_concrete` says which line asked for concrete values.
     """
@@ -365,6 +366,7 @@ class Program:
     root: Node
     name: str
     arguments: Mapping[str, object]
+    form: str | None
     concrete: object | None
     why_concrete: str | None
     decimals: tuple[str, ...]

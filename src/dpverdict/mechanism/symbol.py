@@ -12,31 +12,16 @@ import operator
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
-from dpverdict.mechanism import algebra
-from dpverdict.mechanism.constants import ZERO, NoMeaningError, from_python
-from dpverdict.mechanism.properties import is_random, kind_of
+import numpy as np
+
+from dpverdict.mechanism import algebra, decided_algebra
+from dpverdict.mechanism.constants import ZERO, NoMeaningError, from_python, to_python
+from dpverdict.mechanism.place import is_users
+from dpverdict.mechanism.properties import has_python_integers, is_random, kind_of, support
 from dpverdict.mechanism.structure import Constant, Kind, Term
-
-
-class Tracing(Protocol):
-    """What symbols ask of the path that they stand on."""
-
-    def decide(self, condition: Term) -> bool:
-        """Answer a condition, now and for the rest of the path."""
-
-    def concrete(self, term: Term, demand: str) -> Any:
-        """A concrete value for the term, where there can be one."""
-
-    def stop(self, what: str, fix: str) -> NoReturn:
-        """Give up tracing: this has no meaning for symbols."""
-
-    def read(self, content: object) -> Constant | None:
-        """A Python scalar as a constant, noting floats that are read as decimals."""
-
-    def known(self, term: Term) -> Term:
-        """One object for equal terms."""
+from dpverdict.mechanism.tracing import Tracing
 
 
 class Symbol:
@@ -54,7 +39,7 @@ class Symbol:
     # What it claims to be, so that isinstance checks go the way they go in a real run.
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return _PYTHON_TYPES.get(kind_of(self._term), float)
+        return (_NUMPY_TYPES if self._path.is_numpy else _PYTHON_TYPES).get(kind_of(self._term), float)
 
     # Where Python demands a decision or a value.
     def __bool__(self) -> bool:
@@ -80,14 +65,26 @@ class Symbol:
         return hash(self._path.concrete(self._term, "a hash (dictionary key or set member)"))
 
     def __str__(self) -> str:
-        return str(self._path.concrete(self._term, "text"))
+        return str(self._path.concrete(self._with_known_type(), "text"))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        if self._path.is_numpy:
+            self._path.stop("repr() of a symbolic value", "use str()")
+        return repr(self._path.concrete(self._with_known_type(), "text"))
+
+    def _with_known_type(self) -> Term:
+        """The term, if its texts are known with its values: is a 1 the whole number, or is it 1.0?"""
+        kinds = {value.kind for value in support(self._term) or ()}
+        if kinds & {Kind.INTEGER, Kind.REAL} and not has_python_integers(self._term):
+            self._path.stop("the text of a symbolic number", "give a format, such as {x:.2f}")
+        return self._term
 
     def __format__(self, spec: str) -> str:
         if sys._getframe(1).f_globals.get("__name__", "").startswith("dpverdict.mechanism."):
             return "a symbolic value"  # for the message of an error, which is no part of an outcome
-        return format(self._path.concrete(self._term, "text"), spec)
+        if spec[-1:] in ("e", "f", "g", "%") and kind_of(self._term).is_numeric:
+            return format(float(self._path.concrete(self._term, "text")), spec)
+        return format(self._path.concrete(self._with_known_type(), "text"), spec)
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._path.concrete(self._term, "round()"), digits)
@@ -117,7 +114,7 @@ class Symbol:
         return combine(self, other, algebra.subtract)
 
     def __rsub__(self, other: Any) -> Any:
-        return combine(self, other, lambda mine, theirs: algebra.subtract(theirs, mine))
+        return combine(self, other, _subtract_from)
 
     def __mul__(self, other: Any) -> Any:
         return combine(self, other, algebra.multiply)
@@ -125,29 +122,40 @@ class Symbol:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return combine(self, other, self._quotient)
+        return combine(self, other, self._quotient_of(other))
 
     def __rtruediv__(self, other: Any) -> Any:
-        return combine(self, other, lambda mine, theirs: self._quotient(theirs, mine))
+        divide = self._quotient_of(other)
+        return combine(self, other, lambda mine, theirs: divide(theirs, mine))
 
-    def _quotient(self, left: Term, right: Term) -> Term:
-        if self._path.decide(algebra.compare("==", right, ZERO)):
-            raise ZeroDivisionError("division by zero")
-        return algebra.divide(left, right)
+    def _quotient_of(self, other: Any) -> Callable[[Term, Term], Term]:
+        return lambda left, right: decided_algebra.quotient(side(self, other), left, right)
 
     def __pow__(self, other: Any) -> Any:
-        return combine(self, other, _power)
+        return combine(self, other, self._power_of(other))
 
     def __rpow__(self, other: Any) -> Any:
-        return combine(self, other, lambda mine, theirs: _power(theirs, mine))
+        power = self._power_of(other)
+        return combine(self, other, lambda mine, theirs: power(theirs, mine))
+
+    def _power_of(self, other: Any) -> Callable[[Term, Term], Term]:
+        return lambda base, exponent: decided_algebra.power(side(self, other), base, exponent)
 
     def __neg__(self) -> Any:
+        self._check_sign()
         return combine(self, -1, algebra.multiply)
 
     def __pos__(self) -> Any:
+        self._check_sign()
         return combine(self, 0, algebra.add)
 
+    def _check_sign(self) -> None:
+        if self._path.is_numpy and kind_of(self._term) is Kind.TRUTH:
+            self._path.stop("a sign before a numpy boolean", "use ~ for not, or astype(int) for 0 and 1")
+
     def __abs__(self) -> Any:
+        if self._path.is_numpy and kind_of(self._term) is Kind.TRUTH:
+            return self
         return combine(self, 0, lambda mine, _: algebra.ranked([mine, algebra.scale(mine, Fraction(-1))], 1))
 
     def __floordiv__(self, other: Any) -> Any:
@@ -203,6 +211,11 @@ class Symbol:
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
+    def __invert__(self) -> Any:
+        if not self._path.is_numpy or kind_of(self._term) is not Kind.TRUTH:
+            self._no_meaning()
+        return wrap(algebra.negate(self._term), self._path)
+
     # Functions that numpy and dpverdict call.
     def exp(self) -> Any:
         """e to the power of the symbol."""
@@ -210,15 +223,21 @@ class Symbol:
 
     def log(self) -> Any:
         """The natural logarithm of the symbol."""
-        if not self > 0:
-            raise ValueError("math domain error: the logarithm of a number that is not positive")
-        return combine(self, 0, lambda mine, _: algebra.elementary("log", mine))
+        return combine(self, 0, lambda mine, _: decided_algebra.logarithm(self._path, mine))
 
     def sqrt(self) -> Any:
         """The square root of the symbol."""
-        if not self >= 0:
-            raise ValueError("math domain error: the square root of a negative number")
-        return combine(self, 0, lambda mine, _: algebra.power(mine, Fraction(1, 2)))
+        return combine(self, 0, lambda mine, _: decided_algebra.square_root(self._path, mine))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """The symbol as numpy takes it into an array, where its own rules hold from then on."""
+        kept = dtype is not None and np.dtype(dtype) == object
+        if not kept and kind_of(self._term) is Kind.TRUTH and is_users(sys._getframe(1)):
+            self._path.stop("numpy.array of symbolic booleans", "keep them in a list, or draw them with size=")
+        is_truth = kind_of(self._term) is Kind.TRUTH  # numpy adds these up as 0 and 1
+        single = np.empty((), dtype=object)
+        single.fill(self if kept or is_truth else Symbol(self._term, self._path.numpy))
+        return single
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         from dpverdict.mechanism.symbol_array import apply_ufunc
@@ -236,11 +255,17 @@ class Symbol:
     def _no_meaning(self, *_: Any) -> NoReturn:
         self._path.stop("this operation on a symbolic value", "use arithmetic, comparisons, and/or/not on it")
 
-    __matmul__ = __rmatmul__ = __divmod__ = __rdivmod__ = __invert__ = _no_meaning
+    __matmul__ = __rmatmul__ = __divmod__ = __rdivmod__ = _no_meaning
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _no_meaning
 
 
 _PYTHON_TYPES: dict[Kind, type] = {Kind.TRUTH: bool, Kind.INTEGER: int, Kind.TEXT: str}
+_NUMPY_TYPES: dict[Kind, type] = {
+    Kind.TRUTH: np.bool_,
+    Kind.INTEGER: np.int64,
+    Kind.REAL: np.float64,
+    Kind.TEXT: np.str_,
+}
 
 _COMPARISONS: dict[str, Callable[[Term, Term], Term]] = {
     "<": lambda mine, theirs: algebra.compare("<", mine, theirs),
@@ -251,28 +276,67 @@ _COMPARISONS: dict[str, Callable[[Term, Term], Term]] = {
 }
 
 
+_NARROW = frozenset(("f2", "f4", "i1", "i2", "i4", "u1", "u2", "u4", "u8"))
+
+
 def wrap(term: Term, path: Tracing) -> Any:
-    """A term as the traced function sees it: known constants are plain Python values."""
+    """A term as the traced function sees it: known constants are plain values."""
     if isinstance(term, Constant):
         content = term.content
+        if isinstance(content, bool) and path.is_numpy:
+            return np.bool_(content)
         return content.numerator if isinstance(content, Fraction) and content.denominator == 1 else content
     return Symbol(path.known(term), path)
 
 
+def side(mine: Symbol, other: Any) -> Tracing:
+    """The side of the path that a result of both stands on."""
+    path = mine._path
+    if is_narrow(other):
+        path.stop(f"arithmetic with {type(other).__name__}", "convert the number first: float(x) or int(x)")
+    if path.is_numpy:
+        return path
+    of_numpy = other._path.is_numpy if type(other) is Symbol else isinstance(other, np.generic)
+    return path.numpy if of_numpy else path
+
+
+def is_narrow(given: Any) -> bool:
+    """Whether it is numpy's, of a type that rounds or wraps around where Python's numbers do not."""
+    return type(given) is not Symbol and isinstance(given, (np.generic, np.ndarray)) and given.dtype.str[1:] in _NARROW
+
+
 def lower(content: Any, path: Tracing) -> Term | None:
     """The term of a symbol or scalar, None for anything else."""
-    return content._term if type(content) is Symbol else path.read(content)
+    if type(content) is not Symbol:
+        return path.read(content)
+    if content._path.python is not path.python:
+        path.stop("a symbolic value that an earlier run left behind", "keep no state between calls (globals, caches)")
+    return content._term
+
+
+def _subtract_from(mine: Term, theirs: Term) -> Term:
+    return algebra.subtract(theirs, mine)
+
+
+_OF_NUMPY_BOOLEANS: dict[Callable[[Term, Term], Term], Callable[[Term, Term], Term]] = {
+    algebra.add: lambda mine, theirs: algebra.disjunction((mine, theirs)),
+    algebra.multiply: lambda mine, theirs: algebra.conjunction((mine, theirs)),
+}
 
 
 def combine(mine: Symbol, other: Any, build: Callable[[Term, Term], Term]) -> Any:
     """build(mine, other) where both are numbers."""
-    path = mine._path
+    path = side(mine, other)
     theirs = lower(other, path)
     if theirs is None:
         return NotImplemented
     for term in (mine._term, theirs):
         if not kind_of(term).is_numeric:
             path.stop("arithmetic with a value that is not a finite number", "use finite numbers and booleans")
+    if path.is_numpy and kind_of(mine._term) is kind_of(theirs) is Kind.TRUTH:
+        if build in (algebra.subtract, _subtract_from):
+            path.stop("the difference of numpy booleans", "use ^ for either-or, or astype(int) for 0 and 1")
+        build = _OF_NUMPY_BOOLEANS.get(build, build)
     try:
         return wrap(build(mine._term, theirs), path)
     except NoMeaningError as error:
@@ -281,7 +345,7 @@ def combine(mine: Symbol, other: Any, build: Callable[[Term, Term], Term]) -> An
 
 def logical(mine: Symbol, other: Any, build: Callable[[tuple[Term, Term]], Term]) -> Any:
     """build((mine, other)) where both are booleans."""
-    path = mine._path
+    path = side(mine, other)
     theirs = lower(other, path)
     if theirs is None:
         return NotImplemented
@@ -292,14 +356,14 @@ def logical(mine: Symbol, other: Any, build: Callable[[tuple[Term, Term]], Term]
 
 def tabulate(mine: Symbol, other: Any, function: Callable[[Any, Any], Any]) -> Any:
     """function(mine, other) where both have finitely many values."""
-    path = mine._path
+    path = side(mine, other)
     theirs = lower(other, path)
     if theirs is None:
         return NotImplemented
 
     def entry(*keys: Constant) -> Constant:
         try:
-            result = path.read(function(*(wrap(key, path) for key in keys)))
+            result = path.read(function(*map(to_python, keys)))
         except ZeroDivisionError:  # decided against on this path, by `divided_whole`
             return ZERO
         assert result is not None
@@ -314,8 +378,9 @@ def tabulate(mine: Symbol, other: Any, function: Callable[[Any, Any], Any]) -> A
 def divided_whole(mine: Symbol, other: Any, function: Callable[[Any, Any], Any], *, reverse: bool = False) -> Any:
     """Floor division or remainder of finite values, in either order."""
     divisor = mine if reverse else other
-    if lower(divisor, mine._path) is not None and divisor == 0:
-        raise ZeroDivisionError("integer division or modulo by zero")
+    term = lower(divisor, mine._path)
+    if term is not None and divisor == 0:
+        decided_algebra.divided_by_zero(side(mine, other), term)
     return tabulate(mine, other, (lambda a, b: function(b, a)) if reverse else function)
 
 
@@ -325,15 +390,6 @@ def _stop_or_concrete(path: Tracing, terms: tuple[Term, ...], error: NoMeaningEr
         for term in terms:
             path.concrete(term, error.what)
     path.stop(error.what, error.fix)
-
-
-def _power(base: Term, exponent: Term) -> Term:
-    if isinstance(exponent, Constant):
-        assert isinstance(exponent.content, (Fraction, bool))
-        return algebra.power(base, Fraction(exponent.content))
-    if isinstance(base, Constant) and base == from_python(math.e):
-        return algebra.elementary("exp", exponent)
-    return algebra.elementary("exp", algebra.multiply(exponent, algebra.elementary("log", base)))
 
 
 def _is_number_like(mine: Symbol, other: Any) -> bool:

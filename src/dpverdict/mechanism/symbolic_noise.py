@@ -77,6 +77,7 @@ class SymbolicNoise(noise.Noise):
             weights: tuple[Term, ...] = (number(Fraction(1, len(options))),) * len(options)
         else:
             noise.check_weights(p, len(options))
+            self._check_sum(p)
             weights = self._terms(p)
         return self._each(lambda: laws.FiniteChoice(options, weights), size)
 
@@ -114,7 +115,13 @@ class SymbolicNoise(noise.Noise):
     def _check_symbols_whole(self, given: Any) -> None:
         for item in given if isinstance(given, (list, tuple, np.ndarray)) else (given,):
             if type(item) is Symbol and not kind_of(item._term).is_integral:
-                self._path.concrete(item._term, "a whole number")
+                noise.check_whole(self._path.concrete(item._term, "a whole number"), "a whole number")
+
+    def _check_sum(self, weights: Any) -> None:
+        """What the check of real noise asks of the sum, where it depends on symbols."""
+        gap = sum(weights) - 1
+        if type(gap) is Symbol and not (gap <= noise.TOLERANCE and gap >= -noise.TOLERANCE):
+            raise ValueError("p must sum to 1")
 
     def _each(self, law: Callable[..., Law], size: Any, *parameters: Any) -> Any:
         """One draw, or an array of them over broadcast parameters."""

@@ -14,14 +14,25 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
 
 from dpverdict.mechanism import algebra
-from dpverdict.mechanism.constants import exact, from_python, truth
+from dpverdict.mechanism.constants import exact, from_python, to_python, truth
 from dpverdict.mechanism.facts import Facts, decided_without_facts
-from dpverdict.mechanism.place import Place, place_of_error, user_place
+from dpverdict.mechanism.path_record import (
+    ConcreteInputNeeded,
+    Decision,
+    Limits,
+    PathRecord,
+    RaisedOnPath,
+    Returned,
+    StopTracing,
+    Untraceable,
+)
+from dpverdict.mechanism.place import Place, is_users, place_of_error, user_place
 from dpverdict.mechanism.properties import inputs_in, is_random, kind_of, support
 from dpverdict.mechanism.structure import (
     Constant,
@@ -35,78 +46,8 @@ from dpverdict.mechanism.structure import (
     Slot,
     Term,
 )
-from dpverdict.mechanism.symbol import Symbol, lower, wrap
+from dpverdict.mechanism.symbol import Symbol, lower
 from dpverdict.mechanism.watch import OutOfTime, Watcher
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How far tracing goes before it gives up."""
-
-    paths: int = 20_000
-    draws: int = 5_000
-    decisions: int = 2_000
-    seconds: float = 60.0
-    path_seconds: float = 10.0
-
-
-class StopTracing(BaseException):
-    """Leaves the traced function; derives from BaseException so that `except Exception` cannot swallow it."""
-
-
-class Untraceable(StopTracing):
-    """The function has no program: what stands in the way, where, and what would help."""
-
-    def __init__(self, what: str, fix: str, place: Place | None) -> None:
-        super().__init__(what)
-        self.what = what
-        self.fix = fix
-        self.place = place
-
-
-class ConcreteInputNeeded(StopTracing):
-    """The function needs concrete inputs: one program per input instead of one for all."""
-
-    def __init__(self, demand: str, place: Place | None) -> None:
-        super().__init__(demand)
-        self.demand = demand
-        self.place = place
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A condition that both answers were possible for, and the answer on this path."""
-
-    condition: Term
-    answer: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """A path that ended with these slots in this shape."""
-
-    shape: Shape
-    slots: tuple[Term, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RaisedOnPath:
-    """A path that ended with an exception."""
-
-    exception: str
-
-
-@dataclass(frozen=True, slots=True)
-class PathRecord:
-    """What happened on one path, in order, and how it ended."""
-
-    events: tuple[Draw | Decision, ...]
-    ending: Returned | RaisedOnPath
-
-    @property
-    def answers(self) -> tuple[bool, ...]:
-        """The decisions' answers, which identify the path."""
-        return tuple(event.answer for event in self.events if isinstance(event, Decision))
 
 
 @dataclass(slots=True)
@@ -119,25 +60,42 @@ class Session:
     crowded: bool = False
     """Whether there are so many paths that it is worth noting which lines decide."""
     deciding_lines: Counter[tuple[str, int]] = field(default_factory=Counter)
-    draws: dict[tuple[Law, int], Draw] = field(default_factory=dict)
 
     def note_decimal(self, given: float, read: Fraction) -> None:
         """Remember a float that is not the decimal that it is read as."""
         if Fraction(given) != read:
             self.decimals[repr(given)] = None
 
-    def draw(self, law: Law, occurrence: int) -> Draw:
-        """One object for equal draws."""
-        found = self.draws.get((law, occurrence))
-        if found is None:
-            found = self.draws[law, occurrence] = Draw(law, occurrence)
-        return found
+
+@lru_cache(1 << 14)
+def _draw(law: Law, occurrence: int) -> Draw:
+    """One object for equal draws, so that comparing terms is quick."""
+    return Draw(law, occurrence)
+
+
+class NumpySide:
+    """A path as the items of arrays see it."""
+
+    is_numpy = True
+
+    def __init__(self, path: Path) -> None:
+        self.python = path
+        self.decide, self.concrete, self.stop = path.decide, path.concrete, path.stop
+        self.read, self.known = path.read, path.known
+
+    @property
+    def numpy(self) -> NumpySide:
+        """The side where numpy's rules hold: this one."""
+        return self
 
 
 class Path:
     """One execution: it answers for the symbols and records what happens."""
 
+    is_numpy = False
+
     def __init__(self, session: Session, prefix: tuple[bool, ...]) -> None:
+        self.numpy = NumpySide(self)
         self._session = session
         self._prefix = prefix
         self._facts = Facts()
@@ -147,6 +105,12 @@ class Path:
         self.events: list[Draw | Decision] = []
         self.waiting: list[tuple[bool, ...]] = []
         self.stopped: StopTracing | None = None
+        self.over = False
+
+    @property
+    def python(self) -> Path:
+        """The side where Python's rules hold: the path itself."""
+        return self
 
     # What symbols ask (symbol.Tracing).
     def decide(self, condition: Term) -> bool:
@@ -159,6 +123,8 @@ class Path:
             return bool(condition.content)
         if isinstance(condition, Not):
             return not self.decide(condition.term)
+        if self.over:  # a symbol outlived its run, in a global or a cache
+            self._leave(not_repeatable())
         answer = self._prefix[self._decided] if self._decided < len(self._prefix) else True
         if self._decided >= len(self._prefix):
             self.waiting.append((*(e.answer for e in self.events if isinstance(e, Decision)), False))
@@ -178,7 +144,7 @@ class Path:
         """A concrete value: known inputs settle it, or a finite term is decided value by value."""
         term = self._facts.simplify(term)
         if isinstance(term, Constant):
-            return wrap(term, self)
+            return to_python(term)
         if not is_random(term) and inputs_in(term):
             self._leave(ConcreteInputNeeded(demand, user_place()))
         values = support(term)
@@ -187,8 +153,8 @@ class Path:
         *others, last = values
         for value in others:
             if self.decide(self._equals(term, value)):
-                return wrap(value, self)
-        return wrap(last, self)
+                return to_python(value)
+        return to_python(last)
 
     def _equals(self, term: Term, value: Constant) -> Term:
         if kind_of(term) is Kind.TRUTH:
@@ -202,7 +168,7 @@ class Path:
         self._leave(Untraceable(what, fix, user_place()))
 
     def _leave(self, stop: StopTracing) -> NoReturn:
-        self.stopped = stop
+        self.stopped = self.stopped or stop
         raise stop
 
     def read(self, content: object) -> Constant | None:
@@ -226,7 +192,7 @@ class Path:
             law = law.with_parameters(simpler)
         self._drawn += 1
         self._occurrences[law] += 1
-        draw = self._session.draw(law, self._occurrences[law])
+        draw = _draw(law, self._occurrences[law])
         self.events.append(draw)
         return Symbol(draw, self)
 
@@ -280,21 +246,28 @@ def _what_to_do_about(demand: str, term: Term) -> str:
 
 def trace(call: Callable[[Path], Any], session: Session) -> list[PathRecord]:
     """Every path of a function, which is called with the path that it is on."""
+    try:
+        with Watcher(session.limits.seconds, session.limits.path_seconds).running() as watcher:
+            return _all_paths(call, session, watcher)
+    except OutOfTime as error:
+        raise out_of_time(error) from None
+
+
+def _all_paths(call: Callable[[Path], Any], session: Session, watcher: Watcher) -> list[PathRecord]:
     found: list[PathRecord] = []
     waiting: deque[tuple[bool, ...]] = deque([()])
-    with Watcher(session.limits.seconds, session.limits.path_seconds).running() as watcher:
-        while waiting:
-            path = Path(session, waiting.popleft())
-            with watcher.one_path():
-                found.append(_follow(call, path))
-            waiting.extend(path.waiting)
-            session.crowded = len(found) + len(waiting) > session.limits.paths // 2
-            if len(found) + len(waiting) > session.limits.paths:
-                raise _explosion(session)
-        for record in (found[0], found[-1]):
-            with watcher.one_path():
-                if _follow(call, Path(session, record.answers)) != record:
-                    raise not_repeatable()
+    while waiting:
+        path = Path(session, waiting.popleft())
+        with watcher.one_path():
+            found.append(_follow(call, path))
+        waiting.extend(path.waiting)
+        session.crowded = len(found) + len(waiting) > session.limits.paths // 2
+        if len(found) + len(waiting) > session.limits.paths:
+            raise _explosion(session)
+    for record in (found[0], found[-1]):
+        with watcher.one_path():
+            if _follow(call, Path(session, record.answers)) != record:
+                raise not_repeatable()
     return found
 
 
@@ -305,19 +278,17 @@ def _follow(call: Callable[[Path], Any], path: Path) -> PathRecord:
         with contextlib.redirect_stdout(io.StringIO()):
             result = call(path)
         ending = path.returned(result) if path.stopped is None else RaisedOnPath("")
-    except OutOfTime as error:
-        raise Untraceable(
-            "it does not come to an end in the time that tracing has",
-            "bound every loop by an argument or by the input's length, not by noise or forever",
-            place_of_error(error),
-        ) from None
     except RecursionError as error:
         fix = "bound the recursion by an argument or the input's length, not by noise"
         raise Untraceable("recursion without an end", fix, place_of_error(error)) from None
-    except (SystemExit, GeneratorExit) as error:
-        raise Untraceable("it leaves the interpreter", "raise an exception instead", place_of_error(error)) from None
     except Exception as error:  # noqa: BLE001 (any exception is an outcome)
         ending = RaisedOnPath(_exception_name(error))
+    except (StopTracing, OutOfTime, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 (KeyboardInterrupt passes above)
+        raise Untraceable("it leaves the interpreter", "raise an exception instead", place_of_error(error)) from None
+    finally:
+        path.over = True
     if path.stopped is not None:  # a bare `except:` in the function swallowed it
         raise path.stopped
     return PathRecord(tuple(path.events), ending)
@@ -326,14 +297,19 @@ def _follow(call: Callable[[Path], Any], path: Path) -> PathRecord:
 def _exception_name(error: Exception) -> str:
     """The outcome that an exception is; one that only symbols cause is none.
 
-    A TypeError or AttributeError that no `raise` statement made may come from a library that cannot work with
-    symbols, where a real run would go on.
+    A TypeError or AttributeError that no `raise` statement of the user made may come from a library that cannot work
+    with symbols, where a real run would go on; so may anything that comes from inside numpy.
     """
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
-    code = step.tb_frame.f_code.co_code[step.tb_lasti] if step else 0
-    if isinstance(error, (TypeError, AttributeError)) and dis.opname[code] != "RAISE_VARARGS":
+    assert step is not None
+    frame = step.tb_frame
+    raised = dis.opname[frame.f_code.co_code[step.tb_lasti]] == "RAISE_VARARGS"
+    in_numpy = (frame.f_globals.get("__name__") or "").split(".")[0] == "numpy"
+    of_types = isinstance(error, (TypeError, AttributeError)) and not (raised and is_users(frame))
+    of_indices = isinstance(error, IndexError) and "arrays used as indices" in str(error)
+    if in_numpy or of_types or of_indices:
         raise Untraceable(
             f"{type(error).__name__}: {error}",
             "keep symbolic values away from code that inspects types; use arithmetic and comparisons",
@@ -349,6 +325,15 @@ def _explosion(session: Session) -> Untraceable:
         "append or add the symbolic boolean instead of branching on it, use np.max, np.argmax, np.sort or "
         "dpverdict.choose, or shorten the input",
         Place(file, line),
+    )
+
+
+def out_of_time(error: OutOfTime) -> Untraceable:
+    """The function ran for too long."""
+    return Untraceable(
+        "it does not come to an end in the time that tracing has",
+        "bound every loop by an argument or by the input's length, not by noise or forever",
+        place_of_error(error),
     )
 
 

@@ -21,48 +21,66 @@ class OutOfTime(BaseException):
     """Raised inside a function that runs for too long."""
 
 
+ALONE = threading.RLock()
+"""Held while a function is looked into: its output and the global generators belong to the whole process."""
+
+
 class Watcher:
     """Raises `OutOfTime` in the watched thread when a path, or all of them together, take too long.
 
     A loop that never touches a symbol cannot be stopped from within; an asynchronous exception is CPython's way to
-    reach it.
+    reach it.  A function may swallow it (`except:`): so it comes again and again until the path has ended, and a
+    path that ends after one is too late all the same.
     """
 
     def __init__(self, seconds: float, path_seconds: float) -> None:
-        self._thread = threading.get_ident()
+        self._thread = ctypes.c_ulong(threading.get_ident())
         self._end = time.monotonic() + seconds
         self._path_seconds = path_seconds
         self._path_end: float | None = None
-        self._raised = False
+        self._late = False
+        self._turn = threading.Lock()
         self._over = threading.Event()
 
     @contextlib.contextmanager
     def one_path(self) -> Iterator[None]:
         """Watch one execution."""
+        self._late = False
         self._path_end = time.monotonic() + self._path_seconds
         try:
             yield
-        except OutOfTime:
-            self._raised = False
-            raise
         finally:
-            self._path_end = None
-            self._absorb()
+            self._leave_path()
+        if self._late:
+            raise OutOfTime
 
-    def _absorb(self) -> None:
-        """Take an exception that is on its way to a path that has just ended."""
-        with contextlib.suppress(OutOfTime):
-            while self._raised:
-                time.sleep(0.001)
-        self._raised = False
+    def _leave_path(self) -> None:
+        """Raise no more, and let what has been raised arrive here.
+
+        Taking it back instead (an exception of NULL) would make CPython 3.11 look for it at every step from then on,
+        and hang at the next call under a debugger.
+        """
+        closed = False
+        while not closed:
+            with contextlib.suppress(OutOfTime):
+                with self._turn:
+                    self._path_end = None
+                closed = True
+                if self._late:  # one more takes the place of one that may still be on its way
+                    self._raise()
+                    while True:
+                        time.sleep(0.001)
 
     def _watch(self) -> None:
-        while not self._over.wait(0.05):
-            limit = self._path_end
-            if limit is not None and time.monotonic() > min(self._end, limit):
-                self._path_end = None
-                self._raised = True
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(OutOfTime))
+        while not self._over.wait(0.001 if self._late else 0.05):
+            with self._turn:
+                limit = self._path_end
+                if limit is not None and time.monotonic() > min(self._end, limit):
+                    self._late = True
+                    self._raise()
+
+    def _raise(self) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(OutOfTime))
 
     @contextlib.contextmanager
     def running(self) -> Iterator[Watcher]:
@@ -74,7 +92,6 @@ class Watcher:
         finally:
             self._over.set()
             thread.join()
-            self._absorb()
 
 
 def _states() -> tuple[Any, str]:

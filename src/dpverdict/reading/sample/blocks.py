@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from dpverdict.execute import seeds
+import numpy
+
 from dpverdict.execute.array_noise import NumpyNoise
-from dpverdict.execute.local import in_order
+from dpverdict.execute.job import Block, Job
+from dpverdict.execute.run import run
+from dpverdict.execute.threads import ThreadExecutor
 from dpverdict.reading.sample.outputs import Batch
 from dpverdict.reading.sample.split import Sampler
 
@@ -24,10 +27,9 @@ def sample_blocks(  # noqa: PLR0913 (what a block's result depends on, and what 
 
     chunk = sampler.chunk
 
-    def block(number: int) -> list[T]:
-        noise = NumpyNoise(seeds.generator(seed, job, number))
-        size = min(BLOCK, runs - number * BLOCK)
-        return [fold(sampler.batch(noise, min(chunk, size - start))) for start in range(0, size, chunk)]
+    def work(block: Block, generator: numpy.random.Generator) -> list[T]:
+        noise = NumpyNoise(generator)
+        return [fold(sampler.batch(noise, min(chunk, block.runs - start))) for start in range(0, block.runs, chunk)]
 
-    for folded in in_order(block, range(-(-runs // BLOCK)), workers):
-        yield from folded
+    for finished in run(ThreadExecutor(workers), Job(job, work, seed, BLOCK, runs)):
+        yield from finished.result

@@ -7,8 +7,7 @@ once for the whole batch, however many branches share it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, NamedTuple, TypeVar, assert_never
 
 import numpy as np
 
@@ -34,10 +33,14 @@ from dpverdict.reading.sample.split import bound
 from dpverdict.reading.sample.values import Bindings, Values, is_coded
 from dpverdict.reading.why_not import unreadable
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """A batch by columns: which ending each run met, how many slots it has, each slot's value and its source."""
+
+class Masked(NamedTuple):
+    """A batch by columns: which ending each run met, how many slots it has, each slot's value and its source.
+
+    A named tuple, so that JAX carries it through compiled functions.
+    """
 
     ending: Array
     length: Array
@@ -58,24 +61,26 @@ class MaskedSampler:
         self._bindings = bound(program, input, epsilon, arguments)
         self._nodes = in_order(program.root)
         self._endings = [node for node in self._nodes if isinstance(node, (ReturnNode, RaiseNode))]
-        self._emits = [node for node in self._nodes if isinstance(node, EmitNode)]
-        self._compiled: dict[int, Callable[..., Masked]] = {}
+        self._terms = [node.term for node in self._nodes if isinstance(node, EmitNode)]
+        self._emits = {id(node): at for at, node in enumerate(n for n in self._nodes if isinstance(n, EmitNode))}
+        self._compiled: dict[tuple[int, Callable[[Masked], Any]], Callable[..., Any]] = {}
 
-    def masked(self, key: Any, runs: int) -> Masked:
-        """`runs` fresh runs as columns, computed in one compiled call."""
-        if runs not in self._compiled:
-            self._compiled[runs] = gpu.jit(
-                lambda key, input, epsilon: self._run(
-                    gpu.JaxNoise(key), runs, Bindings(input, epsilon, self._bindings.arguments)
+    def folded(self, key: Any, runs: int, fold: Callable[[Masked], T]) -> T:
+        """What `fold` makes of `runs` fresh runs; it is compiled with the program, so that counts leave no columns."""
+        if (runs, fold) not in self._compiled:
+            self._compiled[runs, fold] = gpu.jit(
+                lambda key, input, epsilon: fold(
+                    self._run(gpu.JaxNoise(key), runs, Bindings(input, epsilon, self._bindings.arguments))
                 )
             )
-        return self._compiled[runs](key, self._bindings.input, self._bindings.epsilon)
+        made: T = self._compiled[runs, fold](key, self._bindings.input, self._bindings.epsilon)
+        return made
 
     def batch(self, key: Any, runs: int) -> Batch:
         """`runs` fresh runs, grouped by how they ended."""
-        return self._regrouped(self.masked(key, runs))
+        return self._regrouped(self.folded(key, runs, _columns))
 
-    def _run(self, noise: ArrayNoise, runs: int, bindings: Bindings) -> Any:
+    def _run(self, noise: ArrayNoise, runs: int, bindings: Bindings) -> Masked:
         xp = noise.xp
         values = Values(xp, bindings)
         reach: dict[int, Array] = {id(self._nodes[0]): xp.ones(runs, dtype=bool)}
@@ -89,7 +94,7 @@ class MaskedSampler:
                     if draw not in store:
                         store[draw] = _drawn(draw.law, noise, runs, [values.of(p)(store) for p in draw.law.parameters])
                 case EmitNode(term, _):
-                    columns.emit(here, self._emits.index(node), _number(values, term, store))
+                    columns.emit(here, self._emits[id(node)], _number(values, term, store))
                 case ReturnNode() | RaiseNode():
                     ending = xp.where(here, self._endings.index(node), ending)
                 case BranchNode():
@@ -98,13 +103,13 @@ class MaskedSampler:
                     assert_never(node)
             for after, mask in _onwards(node, here, values, store):
                 reach[id(after)] = mask if id(after) not in reach else reach[id(after)] | mask
-        return ending, columns.length, tuple(columns.values), tuple(columns.sources)
+        return Masked(ending, columns.length, tuple(columns.values), tuple(columns.sources))
 
-    def _regrouped(self, masked: Any) -> Batch:
+    def _regrouped(self, masked: Masked) -> Batch:
         ending, length, values, sources = (
             tuple(map(np.asarray, part)) if isinstance(part, tuple) else np.asarray(part) for part in masked
         )
-        kinds = [self._sort(node.term) for node in self._emits]
+        kinds = [self._sort(term) for term in self._terms]
         sorts = [np.asarray([*kinds, -1])[source] for source in sources]
         found: list[Outputs] = []
         rows, which = np.unique(np.stack([ending, length, *sorts]), axis=1, return_inverse=True)
@@ -131,9 +136,13 @@ class MaskedSampler:
         positions = np.zeros(len(values), dtype=np.int64)
         for source in np.unique(sources):
             here = sources == source
-            table = [known.setdefault(value, len(known)) for value in support(self._emits[int(source)].term) or ()]
+            table = [known.setdefault(value, len(known)) for value in support(self._terms[int(source)]) or ()]
             positions[here] = np.asarray(table)[np.rint(values[here]).astype(int)]
         return Coded(positions, tuple(known))
+
+
+def _columns(masked: Masked) -> Masked:
+    return masked
 
 
 class _Columns:

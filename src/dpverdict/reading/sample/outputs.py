@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,8 +10,10 @@ import numpy as np
 
 from dpverdict.mechanism.abilities import Array
 from dpverdict.mechanism.constants import to_python
-from dpverdict.mechanism.evaluate import Raised, arrange
+from dpverdict.mechanism.evaluate import arrange
+from dpverdict.mechanism.outcome import Raised, freeze
 from dpverdict.mechanism.structure import Constant, RaiseNode, ReturnNode
+from dpverdict.mechanism.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +50,16 @@ def decode(batch: Batch) -> Iterator[Any]:
                 yield arrange(group.ending.shape, [column[run] for column in columns])
 
 
-def tally(batch: Batch) -> Counter[Any]:
-    """How often each output occurs, as hashable values (lists and arrays become tuples)."""
-    counts: Counter[Any] = Counter()
+def tally(batch: Batch) -> Tally:
+    """How often each outcome occurs."""
+    counts = Tally()
     for group in batch:
         if isinstance(group.ending, RaiseNode):
-            counts[Raised(group.ending.exception)] += group.runs
+            counts.count(Raised(group.ending.exception), group.runs)
             continue
         for slots, count in _distinct(group):
-            counts[hashable(arrange(group.ending.shape, slots))] += count
+            counts.count(freeze(arrange(group.ending.shape, slots)), count)
     return counts
-
-
-def hashable(output: Any) -> Any:
-    """An output with its lists as tuples and its dictionaries as tuples of items."""
-    if isinstance(output, np.ndarray):
-        output = output.tolist()
-    if isinstance(output, (list, tuple)):
-        return tuple(hashable(item) for item in output)
-    if isinstance(output, dict):
-        return tuple((key, hashable(item)) for key, item in output.items())
-    return output.item() if isinstance(output, np.generic) else output
 
 
 def _listed(column: Column, runs: int) -> list[Any]:
@@ -114,5 +104,6 @@ def _ranked(column: Array | Coded) -> tuple[Any, list[Any]]:
     array = np.asarray(column)
     if array.dtype == bool:
         return array.astype(np.int64), [False, True]
-    values, key = np.unique(array, return_inverse=True)
+    # The numbers of programs are real ones, which have one zero.
+    values, key = np.unique(array + 0 if array.dtype.kind == "f" else array, return_inverse=True)
     return key.astype(np.int64), values.tolist()

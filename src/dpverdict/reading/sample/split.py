@@ -5,6 +5,7 @@ There is no Python step per run, and noise is drawn only for the runs that need 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
@@ -28,6 +29,7 @@ from dpverdict.mechanism.structure import (
     ReturnNode,
     Term,
 )
+from dpverdict.mechanism.symbolic_input import fits_form, text_of
 from dpverdict.reading.sample.outputs import Batch, Coded, Column, Outputs
 from dpverdict.reading.sample.plan import plan
 from dpverdict.reading.sample.values import Bindings, Computed, Values, is_coded
@@ -65,7 +67,7 @@ class Sampler:
         bindings = bound(program, input, epsilon, arguments)
         self._plan = plan(program.root)
         self._values = Values(np, bindings, self._plan.stored)
-        self._steps = [self._step(node, at) for at, node in enumerate(self._plan.order)]
+        self._steps = [self._step_or_error(node, at) for at, node in enumerate(self._plan.order)]
 
     @property
     def chunk(self) -> int:
@@ -88,6 +90,18 @@ class Sampler:
                 for after, gone in self._steps[at](noise, gathered):
                     waiting[after].append(gone)
         return tuple(found)
+
+    def _step_or_error(self, node: Node, at: int) -> _Step:
+        """A node that these inputs never reach may divide by zero: that is an error only where runs arrive."""
+        try:
+            return self._step(node, at)
+        except (ArithmeticError, ValueError) as error:
+            found = error
+
+        def step(_: ArrayNoise, __: _Runs) -> _Onward:
+            raise found
+
+        return step
 
     def _step(self, node: Node, at: int) -> _Step:
         match node:
@@ -152,7 +166,8 @@ class Sampler:
             return lambda _: term
         if not is_random(term):
             constant = from_python(self._values.scalar(term))
-            assert constant is not None
+            if constant is None:
+                raise ValueError(f"no number of the language: {term.text}")
             if kind_of(term) is Kind.REAL and constant.kind is Kind.INTEGER:
                 constant = Constant(Kind.REAL, constant.content)
             return lambda _: constant
@@ -195,21 +210,40 @@ def _side(runs: _Runs, kept: dict[Term, Array], mask: Array, count: int) -> _Run
 
 def bound(program: Program, input: Any, epsilon: float | None, arguments: Mapping[str, Any] | None) -> Bindings:
     """The numbers of a run, checked to be those that the program was traced for."""
-    if program.concrete is not None and repr(input) != repr(program.concrete):
+    if program.concrete is not None and not _is_same(input, program.concrete):
         raise InputError(
             "INPUT-020",
             f"this program is about the input {program.concrete!r}, got {input!r}",
             why=program.why_concrete or "it was traced for one input",
             fix="trace it again for this input: mechanism.program_for(input)",
         )
+    if program.form is not None and not fits_form(input, program.form):
+        raise InputError(
+            "INPUT-026",
+            f"this program is about inputs of the form {program.form}, got {input!r}",
+            why="containers, lengths and kinds of numbers decide which paths there are",
+            fix="trace it again for this input: mechanism.program_for(input)",
+        )
+    if epsilon is not None and not (math.isfinite(epsilon) and epsilon > 0):
+        raise InputError(
+            "INPUT-027",
+            f"epsilon must be finite and above 0, got {epsilon}",
+            why="a program is about every ε > 0",
+            fix="epsilon=1.0",
+        )
     return Bindings(_plain(input), None if epsilon is None else float(epsilon), arguments or program.arguments)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    text = text_of(one)
+    return text == text_of(other) if text is not None else repr(one) == repr(other)
 
 
 def _plain(content: Any) -> Any:
     """The input without numpy's scalar types, whose arithmetic differs from Python's."""
     if isinstance(content, (np.ndarray, np.generic)):
         return content.tolist()
-    if isinstance(content, (list, tuple)):
+    if type(content) in (list, tuple):
         return type(content)(_plain(item) for item in content)
     if isinstance(content, dict):
         return {key: _plain(item) for key, item in content.items()}

@@ -184,7 +184,8 @@ class Values:
         known, noisy = self._split(constant, terms)
         left = [inner for coefficient, inner in noisy if coefficient == 1]
         right = [inner for coefficient, inner in noisy if coefficient == -1]
-        if len(left) + len(right) < len(noisy) or len(left) > 1 or len(right) > 1:
+        plain = len(left) + len(right) == len(noisy) and len(left) <= 1 and len(right) <= 1
+        if not noisy or not plain:
             whole = self._sum(constant, terms)
             return lambda environment: compare(whole(environment), 0)
         if not right:
