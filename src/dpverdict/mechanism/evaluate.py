@@ -54,7 +54,8 @@ def at_path(content: Any, path: tuple[int | str, ...]) -> Any:
 class Known:
     """Everything that a run depends on.
 
-    `closest` is the narrowest margin of a comparison of reals so far, `sides` are the branches taken.
+    `closest` is the narrowest margin of a comparison of reals so far, `sides` are the branches taken.  Noise is drawn
+    once, so a comparison has one outcome in a run: `compared` keeps it.
     """
 
     input: Any
@@ -63,6 +64,7 @@ class Known:
     draws: dict[Draw, Any] = field(default_factory=dict)
     closest: float = math.inf
     sides: set[tuple[int, bool]] = field(default_factory=set)
+    compared: dict[Comparison, bool] = field(default_factory=dict)
 
 
 def evaluate(term: Term, known: Known) -> Any:
@@ -88,8 +90,10 @@ def evaluate(term: Term, known: Known) -> Any:
             return math.prod(inner(base) ** float(exponent) for base, exponent in factors)
         case Elementary(function, argument):
             return math.exp(inner(argument)) if function == "exp" else math.log(inner(argument))
-        case Comparison(relation, difference):
-            return _compare(relation, difference, known)
+        case Comparison():
+            if term not in known.compared:
+                known.compared[term] = _compare(term.relation, term.difference, known)
+            return known.compared[term]
         case Not(part):
             return not inner(part)
         case All(parts):

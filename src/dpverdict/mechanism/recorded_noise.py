@@ -2,8 +2,8 @@
 
 Holding a program against its function needs noise that reaches the rare branches too.  Any values that the laws can
 take will do, however unlikely: so a wild source stretches real noise by a factor that is drawn anew for each call
-(in half of the runs towards one side only), gives finite laws all their outcomes equally often, and whole-number
-laws those that the program compares them with.
+(in half of the runs towards one side only), gives finite laws all their outcomes equally often, and other laws now
+and then a value at or near those that the program compares them with.
 """
 
 from __future__ import annotations
@@ -74,6 +74,8 @@ class RecordedNoise:
             case "exponential":
                 return float(given["loc"] + stretch * (outcome - given["loc"]))
             case "laplace" | "normal" | "gumbel":
+                if self._special and chance.random() < _SPECIAL_SHARE:
+                    return float(chance.choice(self._special) + chance.normal())
                 return float(given["loc"] + self._sided(stretch * (outcome - given["loc"])))
             case "discrete_laplace" | "discrete_gaussian":
                 if self._special and chance.random() < _SPECIAL_SHARE:

@@ -12,7 +12,6 @@ import contextlib
 import copy
 import io
 import math
-import time
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -39,10 +38,10 @@ if TYPE_CHECKING:
 _EPSILONS = (1.0, 0.25, 4.0)
 _FEWEST_RUNS = 12
 _MOST_RUNS = 500
-_SECONDS = 0.02
-"""What runs beyond the fewest may take together; for each path they may take a little more."""
+_DRAWS = 400
+"""How many draws the runs beyond the fewest may make together, besides one for each path: a limit on the time that
+depends on the program alone, so that a loaded machine rejects the same programs as an idle one."""
 
-_SECONDS_PER_PATH = 0.0001
 _OFTEN_ENOUGH = 16
 
 _TOLERANCE = 1e-9
@@ -58,15 +57,16 @@ def replay(mechanism: Mechanism, program: Program, example: Any) -> Untraceable 
     branches = [node for node in in_order(program.root) if isinstance(node, BranchNode)]
     rare = Counter({(id(node), side): _OFTEN_ENOUGH for node in branches for side in (True, False)})
     special = sorted({number for node in branches for number in _special(node.condition)})
-    end = time.monotonic() + _SECONDS + program.paths * _SECONDS_PER_PATH
+    draws_left = _DRAWS + program.paths
     try:
         with Watcher(mechanism.limits.seconds, mechanism.limits.path_seconds).running() as watcher:
             for attempt in range(_MOST_RUNS):
-                if attempt >= _FEWEST_RUNS and (not rare or time.monotonic() > end):
+                if attempt >= _FEWEST_RUNS and (not rare or draws_left <= 0):
                     break
                 with watcher.one_path():
                     known = _one_run(mechanism, program, example, (attempt, special))
                 compared = compared or known.closest > _TOLERANCE
+                draws_left -= len(known.draws) if attempt >= _FEWEST_RUNS else 0
                 rare -= Counter(known.sides)  # keeps what has not been taken often enough
     except OutOfTime as error:
         return out_of_time(error)
