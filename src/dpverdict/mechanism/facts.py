@@ -160,6 +160,13 @@ class Facts:
                 return truth(answer)
         return rebuild(term, self.simplify)
 
+    def without_decided(self, count: Affine) -> Term:
+        """A sum with the booleans that were decided counted into its constant: quicker than `simplify`, and less."""
+        if self._known.keys().isdisjoint(inner for inner, _ in count.terms):
+            return count
+        constant = count.constant + sum(c for inner, c in count.terms if self._known.get(inner))
+        return algebra.affine(constant, {inner: c for inner, c in count.terms if inner not in self._known})
+
     def bounds(self, term: Term) -> Interval:
         """An interval that holds every value the numeric term can still take."""
         if not holds_conditions(term) and self._ranges.keys().isdisjoint(_linear_parts(term)):

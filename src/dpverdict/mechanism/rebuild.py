@@ -49,13 +49,16 @@ def rebuild(term: Term, transform: Callable[[Term], Term]) -> Term:
         case Constant() | Input() | Parameter() | Epsilon() | Draw():
             return term
         case Affine(constant, terms):
-            return _rebuild_sum(constant, [(transform(inner), c) for inner, c in terms])
+            pairs = [(transform(inner), c) for inner, c in terms]
+            unchanged = all(new is old for (new, _), (old, _) in zip(pairs, terms, strict=True))
+            return term if unchanged else _rebuild_sum(constant, pairs)
         case Product(factors):
             return reduce(multiply, (power(transform(base), e) for base, e in factors))
         case Elementary(function, argument):
             return elementary(function, transform(argument))
         case Comparison(relation, difference):
-            return against_zero(relation, transform(difference))
+            moved = transform(difference)
+            return term if moved is difference else against_zero(relation, moved)
         case Not(inner):
             return negate(transform(inner))
         case All(inners):

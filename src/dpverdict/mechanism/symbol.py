@@ -20,7 +20,7 @@ from dpverdict.mechanism import algebra, decided_algebra
 from dpverdict.mechanism.constants import ZERO, NoMeaningError, from_python, to_python
 from dpverdict.mechanism.place import is_users
 from dpverdict.mechanism.properties import has_python_integers, is_random, kind_of, support
-from dpverdict.mechanism.structure import Constant, Kind, Term
+from dpverdict.mechanism.structure import Affine, Constant, Kind, Term
 from dpverdict.mechanism.tracing import Tracing
 
 
@@ -330,6 +330,8 @@ def combine(mine: Symbol, other: Any, build: Callable[[Term, Term], Term]) -> An
     theirs = lower(other, path)
     if theirs is None:
         return NotImplemented
+    if type(mine._term) is Affine:  # perhaps a count: what is decided by now leaves it, so that it does not grow
+        mine._term = path.without_decided(mine._term)
     for term in (mine._term, theirs):
         if not kind_of(term).is_numeric:
             path.stop("arithmetic with a value that is not a finite number", "use finite numbers and booleans")

@@ -35,6 +35,7 @@ from dpverdict.mechanism.path_record import (
 from dpverdict.mechanism.place import Place, is_users, place_of_error, user_place
 from dpverdict.mechanism.properties import inputs_in, is_random, kind_of, support
 from dpverdict.mechanism.structure import (
+    Affine,
     Constant,
     Draw,
     Kind,
@@ -81,7 +82,7 @@ class NumpySide:
     def __init__(self, path: Path) -> None:
         self.python = path
         self.decide, self.concrete, self.stop = path.decide, path.concrete, path.stop
-        self.read, self.known = path.read, path.known
+        self.read, self.known, self.without_decided = path.read, path.known, path.without_decided
 
     @property
     def numpy(self) -> NumpySide:
@@ -181,6 +182,10 @@ class Path:
     def known(self, term: Term) -> Term:
         """One object for equal terms."""
         return self._session.terms.setdefault(term, term)
+
+    def without_decided(self, count: Affine) -> Term:
+        """A sum with the booleans that the path has decided counted into its constant."""
+        return self._facts.without_decided(count)
 
     # What the symbolic noise asks.
     def draw(self, law: Law) -> Symbol:

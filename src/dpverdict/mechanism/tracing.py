@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, Protocol
 
-from dpverdict.mechanism.structure import Constant, Term
+from dpverdict.mechanism.structure import Affine, Constant, Term
 
 
 class Tracing(Protocol):
@@ -38,3 +38,6 @@ class Tracing(Protocol):
 
     def known(self, term: Term) -> Term:
         """One object for equal terms."""
+
+    def without_decided(self, count: Affine) -> Term:
+        """A sum with the booleans that the path has decided counted into its constant."""
