@@ -50,7 +50,7 @@ _Step: TypeAlias = Callable[[ArrayNoise, _Runs], _Onward]
 _Storing: TypeAlias = Callable[[_Runs], Mapping[Term, Array]]
 
 
-_CACHED = 1 << 19
+_CACHED = 1 << 20
 _SMALLEST_CHUNK = 1 << 14
 
 
