@@ -254,11 +254,12 @@ def test_what_is_no_program_is_run_plainly(run: type_of_run, file: str) -> None:
     assert "raises ValueError" in text
 
 
-def test_when_every_run_raises_the_message_is_shown(run: type_of_run, file: str) -> None:
-    facts = answer(run("sample", f"{file}:without_epsilon", "--input", '"text"', "--runs", "50", "--json")[1])
-    assert [row["output"] for row in facts["outputs"]] == [None]
-    assert "every run raised: TypeError: " in facts["note"]
-    assert "(noisy.py, line" in facts["note"]
+def test_when_every_run_raises_that_is_an_error(run: type_of_run, file: str) -> None:
+    status, out, err = run("sample", f"{file}:without_epsilon", "--input", '"text"', "--runs", "50", "--json")
+    assert (status, out) == (2, "")
+    assert "raised TypeError" in err
+    assert "noisy.py, line" in err
+    assert "on input 'text'" in err
 
 
 def test_what_modules_and_functions_print_stays_out_of_standard_output(run: type_of_run, file: str) -> None:

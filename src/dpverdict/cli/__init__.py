@@ -16,7 +16,7 @@ import typer
 from dpverdict import __version__
 from dpverdict.cli import catalog, explain, sample
 from dpverdict.cli.usage import CLICK_USAGE_ERROR, translated
-from dpverdict.errors import DPVerdictError
+from dpverdict.errors import DPVerdictError, Interrupted
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 3
 
@@ -51,6 +51,9 @@ def main(words: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         outcome = application(list(words), standalone_mode=False, prog_name="dpverdict")
+    except Interrupted as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
     except DPVerdictError as error:
         return _refused(error)
     except CLICK_USAGE_ERROR as error:

@@ -11,6 +11,7 @@ from dpverdict.cli import options
 from dpverdict.cli.subject import Subject, find, plain
 from dpverdict.cli.values import Typed
 from dpverdict.errors import InputError, UntraceableError, UsageError
+from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.explain import explain as tree
 from dpverdict.mechanism.explain import graphviz as graph
 from dpverdict.mechanism.structure import Program
@@ -50,7 +51,7 @@ def explain(
     return "\n".join([*_header(subject, given), "", tree(program)])
 
 
-def _input(subject: Subject, text: str | None, length: int | None) -> object:
+def _input(subject: Subject[Mechanism], text: str | None, length: int | None) -> object:
     if text is not None and length is not None:
         raise UsageError(
             "USAGE-014",
@@ -74,14 +75,14 @@ def _input(subject: Subject, text: str | None, length: int | None) -> object:
     )
 
 
-def _header(subject: Subject, given: object) -> list[str]:
+def _header(subject: Subject[Mechanism], given: object) -> list[str]:
     lines = [f"{subject.target} on {json.dumps(given)}"]
     if subject.entry is not None:
         lines.append(subject.entry.title)
     return lines
 
 
-def _no_program(subject: Subject, given: object, error: UntraceableError, as_json: bool) -> str:
+def _no_program(subject: Subject[Mechanism], given: object, error: UntraceableError, as_json: bool) -> str:
     if not as_json:
         verdict = "This mechanism is no program, but it can still be run:"
         return "\n".join([*_header(subject, given), "", verdict, "", str(error)])
@@ -96,7 +97,7 @@ def _no_program(subject: Subject, given: object, error: UntraceableError, as_jso
     return json.dumps(_facts(subject, given) | {"traceable": False, "reason": reason})
 
 
-def _facts(subject: Subject, given: object) -> dict[str, object]:
+def _facts(subject: Subject[Mechanism], given: object) -> dict[str, object]:
     name = subject.mechanism.epsilon_name
     return {
         "target": subject.target,

@@ -6,6 +6,7 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,8 +14,16 @@ import typer
 from dpverdict.cli.values import Typed, parse
 from dpverdict.errors import InputError, UsageError
 from dpverdict.execute.seeds import fresh_seed
+from dpverdict.mechanism.loading import FORMS
 
 Target = Annotated[str, typer.Argument(metavar="TARGET", help="catalog:NAME, package.module:name or path/file.py:name")]
+Runnable = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help=FORMS,
+    ),
+]
 Input = Annotated[str | None, typer.Option("--input", metavar="I", help="the input: 0,1 or 3 or 1/2 or JSON")]
 Arguments = Annotated[
     list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="a parameter of the mechanism (repeatable)")
@@ -41,7 +50,7 @@ def workers(text: str | None) -> int:
     """How many threads, by default as many as there are cores."""
     if text is None:
         return min(MOST_WORKERS, os.cpu_count() or 1)
-    return _whole(Typed("--workers", text), 1, MOST_WORKERS, "each worker is a thread on this machine")
+    return _whole(Typed("--workers", text), 1, MOST_WORKERS, "each worker is a thread or a process on this machine")
 
 
 def length(text: str | None) -> int | None:
@@ -56,6 +65,43 @@ def seed(text: str) -> int:
     if text.strip().lower() == "random":
         return fresh_seed()
     return _whole(Typed("--seed", text), 0, MOST_SEED, "a seed is a whole number, or the word random")
+
+
+def seconds(option: str, text: str | None) -> float | None:
+    """How long something may take."""
+    if text is None:
+        return None
+    typed = Typed(option, text)
+    value = parse(typed)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _fits_positive(value):
+        raise InputError(
+            "INPUT-028",
+            f"{option} takes a number of seconds above 0",
+            excerpt=typed.whole(f"got {text.strip()}"),
+            why="work that has no time cannot finish",
+            fix=f"{option} 60",
+        )
+    return float(value)
+
+
+def folder(text: str | None) -> Path | None:
+    """The folder for what a command keeps, made if it is not there."""
+    if text is None:
+        return None
+    path = Path(text)
+    try:
+        if not text.strip():
+            raise OSError("it has no name")
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            "USAGE-016",
+            f"nothing can be kept in this folder: {error.strerror or error}",
+            excerpt=Typed("--out", text).whole(f"got {text}" if text.strip() else "nothing here"),
+            why="what is finished is kept there, so that the same command goes on from it",
+            fix="--out a-folder-that-can-be-written",
+        ) from None
+    return path
 
 
 def epsilon(typed: Typed) -> float:
@@ -109,9 +155,9 @@ def _nearest(value: Decimal, least: int, most: int) -> int:
 # --- --arg name=value ----------------------------------------------------------------------------------------------
 
 
-def arguments(texts: Iterable[str], known: Iterable[str]) -> dict[str, object]:
-    """The values of the mechanism's parameters, by name."""
-    names, values = tuple(known), dict[str, object]()
+def arguments(texts: Iterable[str], known: Iterable[str] | None) -> dict[str, object]:
+    """The values of the mechanism's parameters, by name; any name will do where None is known."""
+    names, values = None if known is None else tuple(known), dict[str, object]()
     for text in texts:
         name = _name(text, names)
         if name in values:
@@ -127,10 +173,11 @@ def arguments(texts: Iterable[str], known: Iterable[str]) -> dict[str, object]:
     return values
 
 
-def _name(text: str, known: tuple[str, ...]) -> str:
+def _name(text: str, names: tuple[str, ...] | None) -> str:
     typed = Typed("--arg", text)
     name, equals, _ = text.partition("=")
     name = name.strip()
+    known = names or ()
     example = known[0] if known else "name"
     if not equals or not name:
         raise UsageError(
@@ -140,7 +187,7 @@ def _name(text: str, known: tuple[str, ...]) -> str:
             why="the value has to say which parameter it is for",
             fix=f"--arg {name if name in known else example}=1",
         )
-    if name in known:
+    if names is None or name in known:
         return name
     near = difflib.get_close_matches(name, known, n=1)
     value = text.partition("=")[2]
@@ -164,7 +211,7 @@ def with_epsilon(values: Mapping[str, object], name: str | None, text: str | Non
             "the mechanism has no parameter for ε",
             excerpt=Typed("--epsilon", text).whole(f"got {text}"),
             why="--epsilon gives a value to the mechanism's own ε, and it has none",
-            fix='leave --epsilon out, or name the parameter with @mechanism(epsilon="name")',
+            fix="leave --epsilon out, or call the parameter epsilon",
         )
     if name is None:
         return None

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ import numpy.typing as npt
 from dpverdict.mechanism import structure
 from dpverdict.mechanism.constants import FALSE, TRUE, from_python, number, to_python
 from dpverdict.mechanism.evaluate import arrange
+from dpverdict.mechanism.outcome import Raised
 from dpverdict.mechanism.structure import Constant, RaiseNode, Record, ReturnNode, Shape, Slot
-from dpverdict.reading.sample import Coded, Outputs
+from dpverdict.mechanism.tally import Outcomes, listed
+from dpverdict.reading.sample import Batch, Coded, Outputs
 
 Ending = ReturnNode | RaiseNode
 
@@ -220,38 +223,133 @@ def _binned(values: Floats, edges: tuple[float, ...]) -> Integers:
     return np.append(bins, len(values) - len(finite)).astype(np.int64)
 
 
-# --- plain runs ------------------------------------------------------------------------------------------------
+# --- the outcomes of black boxes -------------------------------------------------------------------------------
 
 
-def flattened(output: object) -> tuple[ReturnNode, tuple[Constant | float, ...]]:
-    """What a plain run returned, as an ending and its slots; a float is a real number."""
+def batch_of(outcomes: Outcomes) -> Batch:
+    """Outcomes as a batch of outputs, gathered by how the runs ended and by their discrete slots."""
+    if isinstance(outcomes, np.ndarray) and outcomes.dtype.kind in "bif" and outcomes.ndim <= 2:
+        if outcomes.ndim == 1:
+            return (Outputs(ReturnNode(Slot()), (_column(outcomes),), len(outcomes)),)
+        shape = structure.Sequence("list", tuple(Slot() for _ in outcomes.T))
+        return (Outputs(ReturnNode(shape), tuple(map(_column, outcomes.T)), len(outcomes)),)
+    gathered = dict[tuple[Ending, tuple[Constant | None, ...]], list[tuple[float, ...]]]()
+    for outcome in listed(outcomes):
+        ending, slots = _flattened(outcome)
+        discrete = tuple(slot if isinstance(slot, Constant) else None for slot in slots)
+        gathered.setdefault((ending, discrete), []).append(tuple(s for s in slots if not isinstance(s, Constant)))
+    return tuple(_outputs(ending, discrete, rows) for (ending, discrete), rows in gathered.items())
+
+
+def _column(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A column; floats of any width as those of Python."""
+    return values.astype(np.float64) if values.dtype.kind == "f" else values
+
+
+def _outputs(ending: Ending, discrete: tuple[Constant | None, ...], rows: list[tuple[float, ...]]) -> Outputs:
+    columns = iter(np.array(rows, dtype=np.float64).reshape(len(rows), -1).T)
+    return Outputs(ending, tuple(next(columns) if slot is None else slot for slot in discrete), len(rows))
+
+
+def _flattened(outcome: object) -> tuple[Ending, tuple[Constant | float, ...]]:
+    """An outcome as an ending and its slots; a finite float is a real number."""
+    if isinstance(outcome, Raised):
+        return RaiseNode(outcome.exception), ()
     slots: list[Constant | float] = []
-    return ReturnNode(_shape_of(output, slots)), tuple(slots)
+    return ReturnNode(_shape_of(outcome, slots)), tuple(slots)
 
 
-def _shape_of(output: object, slots: list[Constant | float]) -> Shape:
-    match output:
-        case dict() if all(from_python(key) is not None for key in output):
-            keys = tuple(key for key in map(from_python, output) if key is not None)
-            return Record(keys, tuple(_shape_of(item, slots) for item in output.values()))
-        case np.ndarray() if output.ndim:
-            return _shape_of(output.tolist(), slots)
-        case list() | tuple():
-            container = "tuple" if isinstance(output, tuple) else "list"
-            return structure.Sequence(container, tuple(_shape_of(item, slots) for item in output))
-    slots.append(_scalar(output))
+def _shape_of(outcome: object, slots: list[Constant | float]) -> Shape:
+    match outcome:
+        case Mapping() if all(from_python(key) is not None for key in outcome):
+            keys = tuple(key for key in map(from_python, outcome) if key is not None)
+            return Record(keys, tuple(_shape_of(item, slots) for item in outcome.values()))
+        case tuple():
+            return structure.Sequence("list", tuple(_shape_of(item, slots) for item in outcome))
+        case float() if math.isfinite(outcome):
+            slots.append(outcome)
+        case _:
+            constant = from_python(outcome)
+            slots.append(Constant(structure.Kind.TEXT, repr(outcome)) if constant is None else constant)
     return Slot()
 
 
-def _scalar(output: object) -> Constant | float:
-    constant = from_python(output)
+# --- counts as plain values, for records and other processes ---------------------------------------------------
+
+
+def plain_tally(tally: Tally) -> object:
+    """The counts and bins as lists, numbers and texts."""
+    numbers = {outcome: position for position, outcome in enumerate(tally.counts)}
+    return {
+        "outcomes": [
+            (_plain_ending(o.ending), [_plain_constant(s) for s in o.slots], n) for o, n in tally.counts.items()
+        ],
+        "bins": [(numbers[outcome], position, bins) for (outcome, position), bins in tally.bins.items()],
+        "others": tally.others,
+    }
+
+
+def tally_of(plain: Any) -> Tally:
+    """What `plain_tally` wrote."""
+    tally, listed_outcomes = Tally(others=plain["others"]), list[Outcome]()
+    for ending, slots, count in plain["outcomes"]:
+        outcome = Outcome(_ending_of(ending), tuple(map(_constant_of, slots)))
+        listed_outcomes.append(outcome)
+        tally.counts[outcome] = count
+    tally.bins = {(listed_outcomes[number], position): bins for number, position, bins in plain["bins"]}
+    return tally
+
+
+def plain_edges(edges: Edges) -> object:
+    """The edges as lists, numbers and texts."""
+    return [(_plain_ending(ending), position, list(values)) for (ending, position), values in edges.items()]
+
+
+def edges_of(plain: Any) -> Edges:
+    """What `plain_edges` wrote."""
+    return {(_ending_of(ending), position): tuple(values) for ending, position, values in plain}
+
+
+def _plain_ending(ending: Ending) -> object:
+    return ending.exception if isinstance(ending, RaiseNode) else [_plain_shape(ending.shape)]
+
+
+def _ending_of(plain: Any) -> Ending:
+    return RaiseNode(plain) if isinstance(plain, str) else ReturnNode(_shape_from(plain[0]))
+
+
+def _plain_shape(shape: Shape) -> object:
+    match shape:
+        case Slot():
+            return None
+        case structure.Sequence(container, items):
+            return [container, None if items is None else [_plain_shape(item) for item in items]]
+        case Record(keys, items):
+            return [[_plain_constant(key) for key in keys], [_plain_shape(item) for item in items]]
+
+
+def _shape_from(plain: Any) -> Shape:
+    if plain is None:
+        return Slot()
+    head, items = plain
+    inner = None if items is None else tuple(map(_shape_from, items))
+    if isinstance(head, str):
+        return structure.Sequence(head, inner)
+    return Record(tuple(key for key in map(_constant_of, head) if key is not None), inner or ())
+
+
+def _plain_constant(constant: Constant | None) -> object:
     if constant is None:
-        named = from_python(f"<{type(output).__name__}>")
-        assert named is not None
-        return named
-    if isinstance(output, float | np.floating) and np.isfinite(output):
-        return float(output)
-    return constant
+        return None
+    content = constant.content
+    return [constant.kind.value, str(content) if isinstance(content, Fraction) else content]
+
+
+def _constant_of(plain: Any) -> Constant | None:
+    if plain is None:
+        return None
+    kind, content = structure.Kind(plain[0]), plain[1]
+    return Constant(kind, Fraction(content) if kind in (structure.Kind.INTEGER, structure.Kind.REAL) else content)
 
 
 # --- outcomes for people and for JSON --------------------------------------------------------------------------

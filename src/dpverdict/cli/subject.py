@@ -4,42 +4,97 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from dpverdict.catalog import Entry
 from dpverdict.cli import options
 from dpverdict.cli.values import Typed, parse
+from dpverdict.errors import UsageError
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.black_box import BlackBox, FunctionBox, Options
+from dpverdict.mechanism.calling import name_of
+from dpverdict.mechanism.recorded import RecordedSamples
 from dpverdict.mechanism.surroundings import user_code
-from dpverdict.target import entry_of, load
+from dpverdict.target import entry_of, load, load_runnable
+
+M = TypeVar("M", bound=Mechanism | BlackBox, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Generic[M]):
     """A mechanism, how it was named, and the values of its parameters."""
 
     target: str
-    mechanism: Mechanism
+    mechanism: M
     entry: Entry | None
     arguments: dict[str, object]
 
+    @property
+    def epsilon_name(self) -> str | None:
+        """What the mechanism calls its ε, None if it has none."""
+        return self.mechanism.epsilon_name if isinstance(self.mechanism, Mechanism | FunctionBox) else None
+
     def input_from(self, text: str) -> object:
         """The input that was typed; a catalogue entry about vectors takes a lone number as a vector of one."""
+        if isinstance(self.mechanism, RecordedSamples):
+            return text
         value = parse(Typed("--input", text))
         if self.entry is not None and self.entry.vector and not isinstance(value, list | dict):
             return [value]
         return value
 
 
-def find(target: str, arguments: Sequence[str] | None) -> Subject:
-    """Load the target and read its arguments."""
+def find(target: str, arguments: Sequence[str] | None) -> Subject[Mechanism]:
+    """Load a target that can be looked into, and read its arguments."""
     with user_code():
         mechanism = load(target)
+    return _with_arguments(target, mechanism, arguments)
+
+
+def find_runnable(target: str, arguments: Sequence[str] | None, how: Options) -> Subject[Mechanism | BlackBox]:
+    """Load a target of any form, and read its arguments."""
+    with user_code():
+        # Arguments decide what a function's other parameters are for, so they are needed to load it.
+        mechanism = load_runnable(target, how, options.arguments(arguments or (), None))
+    if isinstance(mechanism, Mechanism):
+        _refuse_how(target, how)
+        return _with_arguments(target, mechanism, arguments)
+    calling = mechanism.calling if isinstance(mechanism, FunctionBox) else None
+    parsed = options.arguments(arguments or (), calling.others if calling and not calling.takes_any_name else None)
+    subject: Subject[Mechanism | BlackBox] = Subject(target, mechanism, None, parsed)
+    _check_epsilon(subject.epsilon_name, parsed)
+    return subject
+
+
+def _with_arguments(target: str, mechanism: Mechanism, arguments: Sequence[str] | None) -> Subject[Any]:
     epsilon = mechanism.epsilon_name
     known = (*mechanism.parameter_names, *([epsilon] if epsilon else []))
     parsed = options.arguments(arguments or (), known)
-    if epsilon in parsed:
-        options.epsilon(Typed(f"--arg {epsilon}=", str(parsed[epsilon])))
+    _check_epsilon(epsilon, parsed)
     return Subject(target, mechanism, entry_of(target), parsed)
+
+
+def _check_epsilon(name: str | None, parsed: dict[str, object]) -> None:
+    if name in parsed:
+        options.epsilon(Typed(f"--arg {name}=", str(parsed[name])))
+
+
+def _refuse_how(target: str, how: Options) -> None:
+    """Options of black boxes mean nothing for a function over a noise source."""
+    given = {
+        "--observe": how.observe and name_of(how.observe.function),
+        "--runs-arg": how.runs_arg,
+        "--rng-arg": how.rng_arg,
+    }
+    for option, value in given.items():
+        if isinstance(value, str):
+            raise UsageError(
+                "USAGE-015",
+                f"{option} is for black boxes, and {target} is a function over a noise source",
+                excerpt=Typed(option, value).whole("here"),
+                why="such a function is called in one way, and returns plain values",
+                fix=f"leave {option} out",
+            )
 
 
 def plain(value: object) -> object:

@@ -22,7 +22,10 @@ EXAMPLES = {
 }
 _OPTIONS = {
     "explain": ("--input", "--length", "--arg", "--graphviz", "--json", "--help"),
-    "sample": ("--input", "--epsilon", "--runs", "--seed", "--workers", "--arg", "--json", "--help"),
+    "sample": (
+        *("--input", "--epsilon", "--runs", "--seed", "--workers", "--out", "--observe", "--runs-arg", "--rng-arg"),
+        *("--exceptions", "--block-seconds", "--arg", "--json", "--help"),
+    ),
     "catalog": ("--json", "--help"),
 }
 _ROOT_OPTIONS = ("--version", "--help")

@@ -59,8 +59,8 @@ class RecordedSamples(BlackBox):
         self._opened = {name: open_rows(item.path) for name, item in zip(self.inputs, self.recordings, strict=True)}
         self._reading = threading.Lock()
 
-    def run(self, input: Any, runs: int, generator: np.random.Generator) -> Outcomes:
-        """The next rows of the file that is called like the input; the generator is not used."""
+    def recording(self, input: Any) -> Recording:
+        """The recording that is called like the input.  Raises `SamplesError`."""
         if input not in self._opened:
             raise SamplesError(
                 "SAMPLES-002",
@@ -69,9 +69,14 @@ class RecordedSamples(BlackBox):
                 why="recorded outputs cannot be run on anything else than what they were recorded on",
                 fix=f"one of {self.inputs[0]!r} and {self.inputs[1]!r}",
             )
+        return self.recordings[self.inputs.index(input)]
+
+    def run(self, input: Any, runs: int, generator: np.random.Generator) -> Outcomes:
+        """The next rows of the file that is called like the input; the generator is not used."""
+        path = self.recording(input).path
         with self._reading:
             rows = self._opened[input]
-            return _needed(rows, Path(input), rows.position, runs)
+            return _needed(rows, path, rows.position, runs)
 
     def __reduce__(self) -> Any:
         raise TargetError(
