@@ -10,18 +10,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dpverdict.mechanism import outcome as mechanism_outcome
 from dpverdict.mechanism import structure
 from dpverdict.mechanism.constants import FALSE, TRUE, from_python, number, to_python
 from dpverdict.mechanism.evaluate import arrange
 from dpverdict.mechanism.outcome import Raised
 from dpverdict.mechanism.structure import Constant, RaiseNode, Record, ReturnNode, Shape, Slot
-from dpverdict.mechanism.tally import Outcomes, listed
+from dpverdict.mechanism.tally import Outcomes, listed, tally
 from dpverdict.reading.sample import Batch, Coded, Outputs
 
 Ending = ReturnNode | RaiseNode
@@ -34,6 +34,8 @@ class Outcome(structure.Value):
     ending: Ending
     slots: tuple[Constant | None, ...]
 
+
+_SCALARS = frozenset((bool, int, float, str, bytes, type(None)))
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -233,12 +235,34 @@ def batch_of(outcomes: Outcomes) -> Batch:
             return (Outputs(ReturnNode(Slot()), (_column(outcomes),), len(outcomes)),)
         shape = structure.Sequence("list", tuple(Slot() for _ in outcomes.T))
         return (Outputs(ReturnNode(shape), tuple(map(_column, outcomes.T)), len(outcomes)),)
-    gathered = dict[tuple[Ending, tuple[Constant | None, ...]], list[tuple[float, ...]]]()
-    for outcome in listed(outcomes):
-        ending, slots = _flattened(outcome)
-        discrete = tuple(slot if isinstance(slot, Constant) else None for slot in slots)
-        gathered.setdefault((ending, discrete), []).append(tuple(s for s in slots if not isinstance(s, Constant)))
-    return tuple(_outputs(ending, discrete, rows) for (ending, discrete), rows in gathered.items())
+    runs = listed(outcomes)
+    kinds = set(map(type, runs))
+    if kinds == {float} and np.isfinite(values := np.array(runs)).all():
+        return (Outputs(ReturnNode(Slot()), (values,), len(runs)),)
+    if kinds.isdisjoint((float, tuple, mechanism_outcome.Mapping)):  # nothing real in them: each is counted at once
+        return tuple(
+            Outputs(ending, tuple(slot for slot in slots if isinstance(slot, Constant)), count)
+            for (ending, slots), count in ((_flattened(outcome), count) for outcome, count in tally(runs).items())
+        )
+    examples, rows = dict[object, object](), dict[object, list[tuple[float, ...]]]()
+    for outcome in runs:
+        kept, reals = _parted(outcome)
+        examples.setdefault(kept, outcome)
+        rows.setdefault(kept, []).append(reals)
+    return tuple(_outputs(*_flattened(examples[kept]), reals) for kept, reals in rows.items())
+
+
+def _parted(outcome: object) -> tuple[object, tuple[float, ...]]:
+    """What tells an outcome's group from others, and its real numbers."""
+    if type(outcome) is tuple:
+        kinds = tuple(map(type, outcome))
+        if _SCALARS.issuperset(kinds):  # a flat one, which is common, the quick way
+            reals = tuple([item for item in outcome if type(item) is float])
+            if all(map(math.isfinite, reals)):
+                return (kinds, tuple([None if type(item) is float else item for item in outcome])), reals
+    ending, slots = _flattened(outcome)
+    discrete = tuple(slot if isinstance(slot, Constant) else None for slot in slots)
+    return (ending, discrete), tuple(slot for slot in slots if not isinstance(slot, Constant))
 
 
 def _column(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -246,9 +270,9 @@ def _column(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return values.astype(np.float64) if values.dtype.kind == "f" else values
 
 
-def _outputs(ending: Ending, discrete: tuple[Constant | None, ...], rows: list[tuple[float, ...]]) -> Outputs:
+def _outputs(ending: Ending, example: tuple[Constant | float, ...], rows: list[tuple[float, ...]]) -> Outputs:
     columns = iter(np.array(rows, dtype=np.float64).reshape(len(rows), -1).T)
-    return Outputs(ending, tuple(next(columns) if slot is None else slot for slot in discrete), len(rows))
+    return Outputs(ending, tuple(s if isinstance(s, Constant) else next(columns) for s in example), len(rows))
 
 
 def _flattened(outcome: object) -> tuple[Ending, tuple[Constant | float, ...]]:
@@ -272,84 +296,6 @@ def _shape_of(outcome: object, slots: list[Constant | float]) -> Shape:
             constant = from_python(outcome)
             slots.append(Constant(structure.Kind.TEXT, repr(outcome)) if constant is None else constant)
     return Slot()
-
-
-# --- counts as plain values, for records and other processes ---------------------------------------------------
-
-
-def plain_tally(tally: Tally) -> object:
-    """The counts and bins as lists, numbers and texts."""
-    numbers = {outcome: position for position, outcome in enumerate(tally.counts)}
-    return {
-        "outcomes": [
-            (_plain_ending(o.ending), [_plain_constant(s) for s in o.slots], n) for o, n in tally.counts.items()
-        ],
-        "bins": [(numbers[outcome], position, bins) for (outcome, position), bins in tally.bins.items()],
-        "others": tally.others,
-    }
-
-
-def tally_of(plain: Any) -> Tally:
-    """What `plain_tally` wrote."""
-    tally, listed_outcomes = Tally(others=plain["others"]), list[Outcome]()
-    for ending, slots, count in plain["outcomes"]:
-        outcome = Outcome(_ending_of(ending), tuple(map(_constant_of, slots)))
-        listed_outcomes.append(outcome)
-        tally.counts[outcome] = count
-    tally.bins = {(listed_outcomes[number], position): bins for number, position, bins in plain["bins"]}
-    return tally
-
-
-def plain_edges(edges: Edges) -> object:
-    """The edges as lists, numbers and texts."""
-    return [(_plain_ending(ending), position, list(values)) for (ending, position), values in edges.items()]
-
-
-def edges_of(plain: Any) -> Edges:
-    """What `plain_edges` wrote."""
-    return {(_ending_of(ending), position): tuple(values) for ending, position, values in plain}
-
-
-def _plain_ending(ending: Ending) -> object:
-    return ending.exception if isinstance(ending, RaiseNode) else [_plain_shape(ending.shape)]
-
-
-def _ending_of(plain: Any) -> Ending:
-    return RaiseNode(plain) if isinstance(plain, str) else ReturnNode(_shape_from(plain[0]))
-
-
-def _plain_shape(shape: Shape) -> object:
-    match shape:
-        case Slot():
-            return None
-        case structure.Sequence(container, items):
-            return [container, None if items is None else [_plain_shape(item) for item in items]]
-        case Record(keys, items):
-            return [[_plain_constant(key) for key in keys], [_plain_shape(item) for item in items]]
-
-
-def _shape_from(plain: Any) -> Shape:
-    if plain is None:
-        return Slot()
-    head, items = plain
-    inner = None if items is None else tuple(map(_shape_from, items))
-    if isinstance(head, str):
-        return structure.Sequence(head, inner)
-    return Record(tuple(key for key in map(_constant_of, head) if key is not None), inner or ())
-
-
-def _plain_constant(constant: Constant | None) -> object:
-    if constant is None:
-        return None
-    content = constant.content
-    return [constant.kind.value, str(content) if isinstance(content, Fraction) else content]
-
-
-def _constant_of(plain: Any) -> Constant | None:
-    if plain is None:
-        return None
-    kind, content = structure.Kind(plain[0]), plain[1]
-    return Constant(kind, Fraction(content) if kind in (structure.Kind.INTEGER, structure.Kind.REAL) else content)
 
 
 # --- outcomes for people and for JSON --------------------------------------------------------------------------

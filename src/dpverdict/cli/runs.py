@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpverdict.cli import outcomes
+from dpverdict.cli.plain_counts import edges_of, plain_edges, plain_tally
 from dpverdict.evidence.independence import Evidence, Independence, examine
 from dpverdict.execute import seeds
 from dpverdict.execute.array_noise import NumpyNoise
@@ -163,7 +164,7 @@ class Look:
 
     def __call__(self, block: Block, generator: np.random.Generator) -> object:
         """The edges, as plain values."""
-        return outcomes.plain_edges(outcomes.edges_from(tuple(chain(*self.runs.batches(block, generator)))))
+        return plain_edges(outcomes.edges_from(tuple(chain(*self.runs.batches(block, generator)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ class Count:
 
     def __call__(self, block: Block, generator: np.random.Generator) -> object:
         """The counts, as plain values."""
-        tally, edges = outcomes.Tally(), outcomes.edges_of(self.edges)
+        tally, edges = outcomes.Tally(), edges_of(self.edges)
         for batch in self.runs.batches(block, generator):
             tally.add(outcomes.count(batch, edges))
-        return outcomes.plain_tally(tally)
+        return plain_tally(tally)

@@ -16,7 +16,8 @@ import typer
 
 from dpverdict import __version__
 from dpverdict.cli import options, outcomes
-from dpverdict.cli.outcomes import Edges, Histogram, Outcome, Tally, edges_of, tally_of
+from dpverdict.cli.outcomes import Edges, Histogram, Outcome, Tally
+from dpverdict.cli.plain_counts import edges_of, tally_of
 from dpverdict.cli.runs import Count, Look, ProgramRuns, RecordedRuns, Runs, box_runs
 from dpverdict.cli.streams import Progress
 from dpverdict.cli.subject import Subject, find_runnable, plain
