@@ -6,6 +6,7 @@ Each examination raises a false alarm with a probability of at most 1e-9; there 
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Hashable, Sequence
 
@@ -135,8 +136,11 @@ def test_planted_faults_are_found(fault: Callable[[], Run], kinds: set[str]) -> 
 
 
 def test_a_mechanism_that_is_always_the_same_is_no_fault_here() -> None:
-    """The same noise in every call of every worker is a constant, and constants are independent."""
-    assert examine(evidence(same_noise_each_call)).findings == ()
+    """The same noise in every call of every worker is a constant: constants are independent, but it is said."""
+    found = examine(evidence(same_noise_each_call))
+    assert found.findings == ()
+    assert found.constant
+    assert not examine(evidence(fixed_seed)).constant
 
 
 def test_own_entropy_cannot_be_replayed() -> None:
@@ -147,7 +151,25 @@ def test_own_entropy_cannot_be_replayed() -> None:
 
 
 def test_nothing_to_examine() -> None:
-    assert examine(Evidence((), ())).findings == ()
+    found = examine(Evidence((), ()))
+    assert found.findings == ()
+    assert not found.constant
+    assert examine(Evidence(((1,), (2,)), (1,))).findings == ()
+
+
+def test_outcomes_of_every_kind_are_compared() -> None:
+    """A drift is found in texts, in lists and in dictionaries that are never the same twice."""
+    makers: list[Callable[[float], Hashable]] = [
+        lambda size: "x" * int(size),
+        lambda size: (size, "a"),
+        lambda size: (math.nan, size),
+    ]
+    for make in makers:
+        rng = seeds.generator(4, "kinds", 0)
+        parts = [tuple(make(1e3 * rng.random() + 3e3 * (at > 4)) for _ in range(400)) for at in range(9)]
+        assert {finding.kind for finding in examine(Evidence(tuple(parts), parts[0])).findings} == {"state"}
+    unordered = [tuple(frozenset({str(number), str(at)}) for number in range(150)) for at in range(8)]
+    assert examine(Evidence(tuple(unordered), unordered[0])).findings == ()
     assert examine(Evidence(((1,),), (1,))).findings == ()
 
 

@@ -162,6 +162,10 @@ def _as_box(plan: Plan, box: BlackBox, note: str) -> Sample:
     if examined is None:
         return done
     findings = [f"runs are not independent: {finding.message}" for finding in examined.findings]
+    if examined.constant:
+        findings.append(
+            "every run gave the same outcome: there is no noise, or the mechanism seeds it anew in each call"
+        )
     if not examined.replayable:
         findings.append(
             "it cannot be replayed: a block does not repeat from its own seed, so it has randomness of its own"

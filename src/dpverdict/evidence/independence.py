@@ -45,11 +45,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Independence:
-    """What the checks found; `replayable` says whether a block repeats from its seed."""
+    """What the checks found; `replayable` says whether a block repeats from its seed.
+
+    `constant` says that every run gave one outcome.  That is no fault by itself, as constants are independent, but
+    noise that is seeded anew in each call looks like it.
+    """
 
     findings: tuple[Finding, ...]
     replayable: bool
     runs: int
+    constant: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ def examine(evidence: Evidence, alpha: float = ALPHA) -> Independence:
         findings=tuple(finding for finding in found if finding is not None),
         replayable=bool(blocks) and np.array_equal(blocks[0], again),
         runs=sum(map(len, [*blocks, *elsewhere])) + len(again),
+        constant=len(numbers) == 1,
     )
 
 
@@ -234,10 +240,10 @@ def _both_tails(hits: int, trials: int, probability: float) -> float:
 
 
 def _grouping(block: Sequence[Hashable]) -> Callable[[Sequence[Hashable]], Codes]:
-    """Which of `_GROUPS` groups outcomes belong to: the frequent ones by themselves, or else by size."""
-    frequent = [outcome for outcome, count in Counter(block).most_common(_GROUPS - 1) if count >= len(block) / 100]
-    if frequent or not block:
-        numbers = {outcome: at for at, outcome in enumerate(frequent)}
+    """Which of `_GROUPS` groups outcomes belong to: the most frequent ones by themselves, or else by size."""
+    frequent = Counter(block).most_common(_GROUPS - 1)
+    if 2 * sum(count for _, count in frequent) >= len(block):
+        numbers = {outcome: at for at, (outcome, _) in enumerate(frequent)}
         return lambda runs: np.asarray([numbers.get(outcome, _GROUPS - 1) for outcome in runs], dtype=np.int64)
     cuts = np.quantile([_size(outcome) for outcome in block], np.arange(1, _GROUPS) / _GROUPS)
     return lambda runs: np.searchsorted(cuts, [_size(outcome) for outcome in runs]).astype(np.int64)
