@@ -10,9 +10,25 @@ from typing import Any
 
 from dpverdict.claim.compound_domain import Record, Vector
 from dpverdict.claim.domain import Anything, Domain
-from dpverdict.claim.neighbours import Neighbourhood, count, not_enumerable
+from dpverdict.claim.neighbours import Budget, Neighbourhood, count, not_enumerable
 from dpverdict.claim.patterns import Pattern
 from dpverdict.claim.values import identity, items_of, shown
+
+
+@dataclass(frozen=True)
+class _Changes(Budget):
+    """How many coordinates may still differ."""
+
+    items: int
+
+    @property
+    def start(self) -> int:
+        return self.items
+
+    def spend(self, left: int, a: Any, b: Any) -> int | None:
+        if identity(a) == identity(b):
+            return left
+        return left - 1 if left else None
 
 
 @dataclass(frozen=True)
@@ -23,6 +39,11 @@ class Substitute(Neighbourhood):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "items", count(self.items, "items="))
+
+    @property
+    def budget(self) -> Budget:
+        """So many changes, wherever they are."""
+        return _Changes(self.items)
 
     @property
     def text(self) -> str:

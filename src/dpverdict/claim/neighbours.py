@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -18,6 +18,28 @@ from dpverdict.claim.written import Written
 from dpverdict.errors import ClaimError
 
 Pair = tuple[Any, Any]
+
+
+class Budget(ABC):
+    """How far two vectors may still differ, spent coordinate by coordinate, in any order.
+
+    What is left is a value; staying put costs nothing.  Two vectors of one length are neighbours if and only if all
+    their coordinates can be paid for, so swapping coordinates of both vectors never changes the answer.
+    """
+
+    @property
+    @abstractmethod
+    def start(self) -> Hashable:
+        """What can be spent on all coordinates."""
+
+    @abstractmethod
+    def spend(self, left: Any, a: Any, b: Any) -> Hashable:
+        """What is left after a coordinate that is a in one vector and b in the other, None if that was too much."""
+
+    @property
+    def independent(self) -> bool:
+        """Whether what one coordinate may do never depends on the others."""
+        return False
 
 
 class Neighbourhood(ABC):
@@ -56,6 +78,11 @@ class Neighbourhood(ABC):
         """Why the domain can have no two different neighbours, None if it may have some."""
         return None
 
+    @property
+    def budget(self) -> Budget | None:
+        """For vectors of one length: what their coordinates may spend; None where that is not how it is decided."""
+        return None
+
     def patterns(self, domain: Domain, length: int | None = None) -> list[Pattern]:
         """StatDP's patterns of neighbours (table 1 of [ding2018detecting]) inside the domain, in both directions.
 
@@ -88,6 +115,27 @@ class Neighbourhood(ABC):
         return self.text
 
 
+@dataclass(frozen=True)
+class _DistanceBudget(Budget):
+    """What a distance of numbers leaves."""
+
+    distance: Distance
+
+    @property
+    def start(self) -> Fraction:
+        return self.distance._start()
+
+    def spend(self, left: Fraction, a: Any, b: Any) -> Fraction | None:
+        if identity(a) == identity(b):
+            return left
+        p, q = reading(a), reading(b)
+        return None if p is None or q is None else self.distance._spend(left, q - p)
+
+    @property
+    def independent(self) -> bool:
+        return isinstance(self.distance, MaxNorm)
+
+
 class Distance(Neighbourhood):
     """Numbers that lie close to each other, coordinate by coordinate, in inputs of equal shape.
 
@@ -97,6 +145,11 @@ class Distance(Neighbourhood):
 
     word: ClassVar[str]
     radius: Fraction
+
+    @property
+    def budget(self) -> Budget:
+        """The distance, coordinate by coordinate."""
+        return _DistanceBudget(self)
 
     def _set_radius(self, radius: Any) -> None:
         exactly = exact(radius, "radius=")

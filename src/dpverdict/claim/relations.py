@@ -10,13 +10,29 @@ from typing import Any, TypeVar
 
 from dpverdict.claim.compound_domain import Vector, of_length
 from dpverdict.claim.domain import Domain
-from dpverdict.claim.neighbours import Neighbourhood, Pair
+from dpverdict.claim.neighbours import Budget, Neighbourhood, Pair
 from dpverdict.claim.patterns import Pattern, numeric_patterns
 from dpverdict.claim.values import identity, items_of, shown
 from dpverdict.claim.written import Written
 from dpverdict.errors import ClaimError
 
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class _Unlimited(Budget):
+    """Every coordinate may differ."""
+
+    @property
+    def start(self) -> bool:
+        return True
+
+    def spend(self, left: bool, a: Any, b: Any) -> bool:
+        return True
+
+    @property
+    def independent(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)
@@ -27,6 +43,11 @@ class AnyPair(Neighbourhood):
     def text(self) -> str:
         """``any``."""
         return "any"
+
+    @property
+    def budget(self) -> Budget:
+        """Without a limit."""
+        return _Unlimited()
 
     def why_not(self, a: Any, b: Any) -> None:
         """Nothing stands against it."""
