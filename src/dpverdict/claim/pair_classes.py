@@ -17,6 +17,8 @@ from dpverdict.claim.neighbours import Budget
 
 Vector: TypeAlias = tuple[Any, ...]
 Block: TypeAlias = tuple[int, ...]
+Move: TypeAlias = tuple[int, int]
+"""The members, by their numbers, that stand in one place of the two vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,7 @@ def pair_classes(inputs: Inputs, blocks: Sequence[Block]) -> Iterator[tuple[Vect
     Leaving those equal is no loss: a pair that differs there too is neighbouring only if this one is, and the output
     cannot tell the two apart.
     """
-    moves = list(product(range(len(inputs.members)), repeat=2))
-    for chosen in _choices(inputs, blocks, 0, inputs.budget.start, moves):
+    for chosen in _choices(_Payer(inputs), blocks, 0, inputs.budget.start):
         a, b = [inputs.members[0]] * inputs.length, [inputs.members[0]] * inputs.length
         for block, picked in zip(blocks, chosen, strict=True):
             for coordinate, (mine, theirs) in zip(block, picked, strict=True):
@@ -62,29 +63,43 @@ def hardest_pairs(
         yield tuple(a), tuple(b)
 
 
-def _choices(
-    inputs: Inputs, blocks: Sequence[Block], at: int, left: Hashable, moves: list[tuple[int, int]]
-) -> Iterator[tuple[tuple[tuple[int, int], ...], ...]]:
+class _Payer:
+    """The budget's answers, each asked for once: they are the same for all classes."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._moves = tuple(product(range(len(inputs.members)), repeat=2))
+        self._known: dict[Hashable, list[tuple[int, Move, Hashable]]] = {}
+
+    def moves(self, left: Hashable, first: int) -> Iterator[tuple[int, Move, Hashable]]:
+        """The moves from this one on that can be paid for: their numbers, themselves, and what they leave."""
+        if left not in self._known:
+            paid = [(at, move, self._spend(left, move)) for at, move in enumerate(self._moves)]
+            self._known[left] = [one for one in paid if one[2] is not None]
+        return (one for one in self._known[left] if one[0] >= first)
+
+    def _spend(self, left: Hashable, move: Move) -> Hashable:
+        mine, theirs = (self._inputs.members[at] for at in move)
+        return self._inputs.budget.spend(left, mine, theirs)
+
+
+def _choices(payer: _Payer, blocks: Sequence[Block], at: int, left: Hashable) -> Iterator[tuple[tuple[Move, ...], ...]]:
     if at == len(blocks):
         yield ()
         return
-    for picked, rest in _multisets(inputs, len(blocks[at]), moves, left):
-        for others in _choices(inputs, blocks, at + 1, rest, moves):
+    for picked, rest in _multisets(payer, len(blocks[at]), 0, left):
+        for others in _choices(payer, blocks, at + 1, rest):
             yield (picked, *others)
 
 
-def _multisets(
-    inputs: Inputs, size: int, moves: Sequence[tuple[int, int]], left: Hashable
-) -> Iterator[tuple[tuple[tuple[int, int], ...], Hashable]]:
+def _multisets(payer: _Payer, size: int, first: int, left: Hashable) -> Iterator[tuple[tuple[Move, ...], Hashable]]:
     """Every multiset of so many moves that can be paid for, and what it leaves."""
     if size == 0:
         yield (), left
         return
-    for at, (mine, theirs) in enumerate(moves):
-        rest = inputs.budget.spend(left, inputs.members[mine], inputs.members[theirs])
-        if rest is not None:
-            for others, final in _multisets(inputs, size - 1, moves[at:], rest):
-                yield ((mine, theirs), *others), final
+    for at, move, rest in payer.moves(left, first):
+        for others, final in _multisets(payer, size - 1, at, rest):
+            yield (move, *others), final
 
 
 def _extremes(inputs: Inputs) -> tuple[list[Any], list[Any]]:
