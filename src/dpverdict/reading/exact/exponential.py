@@ -378,14 +378,16 @@ class Quotient:
             return decimal(fraction(ratio), count)
         bits = 64 + 4 * count
         while True:
-            texts = {decimal(end, count) for end in _ends(self.value(eps, bits))}
+            texts = {decimal(end, count) for end in _ends(self.value(eps, bits), bits)}
             if len(texts) == 1:
                 return texts.pop()
             bits *= 2
 
 
-def _ends(value: arb) -> tuple[Fraction, ...]:
-    return (fraction(value.lower().fmpq()), fraction(value.upper().fmpq())) if value.is_finite() else ()
+def _ends(value: arb, bits: int) -> tuple[Fraction, ...]:
+    # Within the precision: also the ends are rounded to it.
+    with ctx.workprec(bits):
+        return (fraction(value.lower().fmpq()), fraction(value.upper().fmpq())) if value.is_finite() else ()
 
 
 def _negative_at_one(below: Exponential) -> bool:
