@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from dpverdict.reading.exact.densities import Density
 from dpverdict.reading.exact.exponential import Exponential
+from dpverdict.reading.exact.linear import probability_by_cells
 from dpverdict.reading.exact.orders import (
     Constraint,
     Order,
@@ -66,8 +67,12 @@ def _of_order(order: Order, memo: Memo) -> Exponential:
     return found
 
 
-def _of_any(densities: Sequence[Density], constraints: Sequence[Constraint], memo: Memo) -> Exponential:
-    raise NotImplementedError
+def _of_any(densities: tuple[Density, ...], constraints: Sequence[Constraint], memo: Memo) -> Exponential:
+    key = densities, frozenset(constraints)
+    if key not in memo:
+        memo[key] = probability_by_cells(densities, constraints)
+    found: Exponential = memo[key]
+    return found
 
 
 def _direction(constraint: Constraint) -> tuple[tuple[tuple[int, Fraction], ...], Fraction]:

@@ -33,7 +33,7 @@ Scalar: TypeAlias = dict[tuple[int, int], fmpq]
 
 
 class Line:
-    """The real line, cut at points: what functions on it share.  It knows the factorisations of nothing; it is frozen."""
+    """The real line, cut at points: what the functions on it share."""
 
     __slots__ = ("_across", "_decay", "_last", "_points", "_span", "scale")
 
@@ -68,12 +68,11 @@ class Line:
     def _density_on(self, density: Density, place: int) -> Piece | None:
         match density:
             case TwoSided(rate, location):
-                is_right = self._is_right(place, location)
-                return self._falling(rate / 2, rate, location, place) if is_right else self._rising(rate / 2, rate, location, place)
+                return self._decaying(rate / 2, rate, location, place)
             case OneSided(rate, location, upwards):
                 if self._is_right(place, location) != upwards:
                     return None
-                return self._falling(rate, rate, location, place) if upwards else self._rising(rate, rate, location, place)
+                return self._decaying(rate, rate, location, place)
             case Even(low, high):
                 inside = self._is_right(place, low) and not self._is_right(place, high)
                 return _constant(1 / (high - low)) if inside else None
@@ -84,16 +83,16 @@ class Line:
         match density:
             case TwoSided(rate, location):
                 if self._is_right(place, location):
-                    return _sum(_constant(Fraction(1)), self._falling(Fraction(-1, 2), rate, location, place))
-                return self._rising(Fraction(1, 2), rate, location, place)
+                    return _sum(_constant(Fraction(1)), self._decaying(Fraction(-1, 2), rate, location, place))
+                return self._decaying(Fraction(1, 2), rate, location, place)
             case OneSided(rate, location, True):
                 if not self._is_right(place, location):
                     return None
-                return _sum(_constant(Fraction(1)), self._falling(Fraction(-1), rate, location, place))
+                return _sum(_constant(Fraction(1)), self._decaying(Fraction(-1), rate, location, place))
             case OneSided(rate, location, _):
                 if self._is_right(place, location):
                     return _constant(Fraction(1))
-                return self._rising(Fraction(1), rate, location, place)
+                return self._decaying(Fraction(1), rate, location, place)
             case Even(low, high):
                 if not self._is_right(place, low):
                     return None
@@ -112,16 +111,13 @@ class Line:
     def _origin(self, place: int) -> Fraction:
         return self._points[max(place - 1, 0)]
 
-    def _falling(self, factor: Fraction, rate: Fraction, location: Fraction, place: int) -> Piece:
-        """factor · e^{-rate·x·(s - location)} to the right of the location."""
-        power = int(rate * self._decay)
-        away = int((self._origin(place) - location) * rate * self.scale)
-        return _RING.from_dict({(0, away, 0, 0): rational(factor)}), power
-
-    def _rising(self, factor: Fraction, rate: Fraction, location: Fraction, place: int) -> Piece:
-        """factor · e^{rate·x·(s - location)} to the left of the location."""
-        away = int((location - self._origin(place)) * rate * self.scale)
-        return _RING.from_dict({(0, away, 0, int(rate * self._decay)): rational(factor)}), 0
+    def _decaying(self, factor: Fraction, rate: Fraction, location: Fraction, place: int) -> Piece:
+        """factor · e^{-rate·x·|s - location|} on a piece that does not hold the location inside."""
+        step = int(rate * self._decay)
+        away = int(abs(self._origin(place) - location) * rate * self.scale)
+        if self._is_right(place, location):
+            return _RING.from_dict({(0, away, 0, 0): rational(factor)}), step
+        return _RING.from_dict({(0, away, 0, step): rational(factor)}), 0
 
     # --- algebra ----------------------------------------------------------------------------------------------------
 
@@ -273,9 +269,7 @@ def _add(scalar: Scalar, terms: Iterable[tuple[int, int, fmpq]]) -> None:
 def _dense(row: dict[int, fmpq]) -> fmpq_poly:
     if not row:
         return fmpq_poly()
-    listed = [0] * (max(row) + 1)
+    listed = [fmpq(0)] * (max(row) + 1)
     for at, coefficient in row.items():
         listed[at] = coefficient
     return fmpq_poly(listed)
-
-

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any
+
+from flint import fmpq
 
 from dpverdict.errors import UnreadableError
 from dpverdict.mechanism import algebra
 from dpverdict.mechanism.constants import ONE as ONE_TERM
-from dpverdict.mechanism.constants import exact, from_python
+from dpverdict.mechanism.constants import ZERO, exact, from_python
 from dpverdict.mechanism.evaluate import at_path
-from dpverdict.mechanism.explain import term_text
-from dpverdict.mechanism.properties import children
+from dpverdict.mechanism.explain import Names
+from dpverdict.mechanism.facts import decided_without_facts
+from dpverdict.mechanism.properties import children, draws_in
 from dpverdict.mechanism.rebuild import rebuild
 from dpverdict.mechanism.structure import (
     Affine,
@@ -59,7 +62,7 @@ def rational_at(term: Term, given: Any, arguments: Mapping[str, object]) -> Frac
     if not isinstance(value, Constant):
         raise UnreadableError(
             "EXACT-010",
-            f"noise is compared with {term_text(value)}",
+            f"noise is compared with {_text(value)}",
             why="noise is integrated between rational numbers, whatever ε is",
             fix="a threshold that is a rational number; --arg with a fixed ε may make it one",
         )
@@ -97,7 +100,7 @@ def rate_at(scale: Term, given: Any, arguments: Mapping[str, object]) -> tuple[F
     if len(terms) > 1 or (terms and constant) or unit not in (EPSILON, _RECIPROCAL, ONE_TERM):
         raise UnreadableError(
             "EXACT-011",
-            f"noise of scale {term_text(scale)}",
+            f"noise of scale {_text(scale)}",
             why="exact probabilities are known where scales are rational multiples of 1/ε (or of ε, or fixed)",
             fix="a scale of this form; a rational number in the place of a root or a logarithm",
         )
@@ -131,7 +134,7 @@ def _quotient(term: Term, unit: Unit) -> Quotient:
                 result = result * _power(base, int(exponent), unit)
             return result
         case Elementary("exp", argument):
-            return exponential_of(_quotient(argument, unit), term)
+            return exponential_of(_quotient(argument, unit), unit, term)
         case _:
             raise _no_form(term)
 
@@ -149,15 +152,12 @@ def _power(base: Term, exponent: int, unit: Unit) -> Quotient:
 
 
 def _is_positive(term: Term) -> bool:
-    from dpverdict.mechanism.facts import decided_without_facts
-
-    return decided_without_facts(algebra.compare("<=", term, algebra.scale(ONE_TERM, Fraction(0)))) is False
+    return decided_without_facts(algebra.compare("<=", term, ZERO)) is False
 
 
-def exponential_of(exponent: Quotient, term: Term) -> Quotient:
-    """e to the power of a rational multiple of the unit."""
-    reduced = exponent.cancelled()
-    rate = multiple_of_unit(reduced)
+def exponential_of(exponent: Quotient, unit: Unit, term: Term) -> Quotient:
+    """e to the power of a rational multiple of the unit (the term, which an error shows)."""
+    rate = _multiple_of(unit, exponent.cancelled())
     if rate is None:
         raise _no_form(term)
     if rate >= 0:
@@ -165,16 +165,18 @@ def exponential_of(exponent: Quotient, term: Term) -> Quotient:
     return Quotient(Exponential.term(1, 0, -rate))
 
 
-def multiple_of_unit(value: Quotient) -> Fraction | None:
+def _multiple_of(unit: Unit, value: Quotient) -> Fraction | None:
     """q where the value is q times the unit, else None."""
     if value.denominator != ONE:
         return None
     parts = value.numerator.parts
     if not parts:
         return Fraction(0)
-    if len(parts) != 2 or parts[0] or parts[1].degree() > 0:
+    if any(part.degree() > 0 for part in parts):
         return None
-    return fraction(parts[1][0])
+    if unit.exponent == 0:  # x is 1
+        return fraction(sum((part[0] for part in parts), fmpq(0)))
+    return fraction(parts[1][0]) if len(parts) == 2 and not parts[0] else None
 
 
 def has_epsilon(term: Term) -> bool:
@@ -185,7 +187,11 @@ def has_epsilon(term: Term) -> bool:
 def _no_form(term: Term) -> UnreadableError:
     return UnreadableError(
         "EXACT-012",
-        f"a probability with {term_text(term)} in it",
+        f"a probability with {_text(term)} in it",
         why="weights are made of rational numbers, ε and exponentials of rational multiples of ε",
         fix="a weight of this form",
     )
+
+
+def _text(term: Term) -> str:
+    return Names(draws_in(term)).term(term)

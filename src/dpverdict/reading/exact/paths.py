@@ -15,9 +15,16 @@ from typing import assert_never
 
 from dpverdict.errors import UnreadableError
 from dpverdict.mechanism import algebra
-from dpverdict.mechanism.constants import ZERO, truth
+from dpverdict.mechanism.constants import ZERO, number, truth
 from dpverdict.mechanism.facts import Facts
-from dpverdict.mechanism.laws import Bernoulli, DiscreteLaplace, Exponential, ExponentialMechanism, FiniteChoice, Laplace
+from dpverdict.mechanism.laws import (
+    Bernoulli,
+    DiscreteLaplace,
+    Exponential,
+    ExponentialMechanism,
+    FiniteChoice,
+    Laplace,
+)
 from dpverdict.mechanism.properties import is_random, kind_of, support
 from dpverdict.mechanism.rebuild import rebuild
 from dpverdict.mechanism.structure import (
@@ -223,7 +230,7 @@ class _State:
             return term
         if term in self.selections:
             position = self.selections[term]
-            return algebra.number(position) if isinstance(term, ArgMax) else term.items[position]
+            return number(position) if isinstance(term, ArgMax) else term.items[position]
         raise _Fork(_winners(term) if isinstance(term, ArgMax) else _of_rank(term))
 
     # --- the region -----------------------------------------------------------------------------------------------
