@@ -5,6 +5,7 @@ DPVerdictError
 ├── TargetError         TARGET-…  a mechanism cannot be found or loaded
 ├── MechanismError      MECH-…    a mechanism cannot be run or looked into
 │   ├── UntraceableError          it cannot become a program: line, reason, what would help
+│   ├── UnreadableError  EXACT-…  it is a program, but its probabilities have no exact form here
 │   ├── RunError         RUN-…    a function cannot be run, or its runs fail, with the traceback
 │   ├── OutputError      OUTPUT-… an output is no plain value
 │   └── ExecutableError  EXEC-…   a program of any language fails, or breaks the protocol
@@ -99,6 +100,10 @@ class MechanismError(DPVerdictError):
 
 class UntraceableError(MechanismError):
     """A mechanism cannot become a program; it can still be run as a black box."""
+
+
+class UnreadableError(MechanismError):
+    """A program whose output probabilities have no exact form that is known here."""
 
 
 class ExecutableError(MechanismError):

@@ -64,6 +64,12 @@ class Facts:
         self._known: dict[Term, bool] = {}
         self._ranges: dict[_Linear, Interval] = {}
 
+    def branched(self) -> Facts:
+        """The same facts, to be extended without a change of these."""
+        facts = Facts()
+        facts._known, facts._ranges = dict(self._known), dict(self._ranges)
+        return facts
+
     def decide(self, condition: Term) -> bool | None:
         """The answer that follows from the facts, or None."""
         if isinstance(condition, Constant):

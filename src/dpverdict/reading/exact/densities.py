@@ -1,0 +1,67 @@
+"""Noise of the real numbers with numbers for parameters, in units of the reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, assert_never
+
+END: TypeAlias = Fraction | None
+"""An end of a range; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSided:
+    """Density rate·x/2 · exp(-rate·x·|s - location|), x being the unit."""
+
+    rate: Fraction
+    location: Fraction
+
+    def placed(self, factor: Fraction, shift: Fraction) -> TwoSided:
+        """The law of factor · noise + shift."""
+        return TwoSided(self.rate / abs(factor), factor * self.location + shift)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """Density rate·x · exp(-rate·x·|s - location|) on one side of the location."""
+
+    rate: Fraction
+    location: Fraction
+    upwards: bool
+
+    def placed(self, factor: Fraction, shift: Fraction) -> OneSided:
+        """The law of factor · noise + shift."""
+        return OneSided(self.rate / abs(factor), factor * self.location + shift, self.upwards == (factor > 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Even:
+    """The same density everywhere between two numbers."""
+
+    low: Fraction
+    high: Fraction
+
+    def placed(self, factor: Fraction, shift: Fraction) -> Even:
+        """The law of factor · noise + shift."""
+        low, high = sorted((factor * self.low + shift, factor * self.high + shift))
+        return Even(low, high)
+
+
+Density: TypeAlias = TwoSided | OneSided | Even
+
+
+def points_of(density: Density) -> tuple[Fraction, ...]:
+    """Where the density is not smooth."""
+    match density:
+        case TwoSided(_, location) | OneSided(_, location, _):
+            return (location,)
+        case Even(low, high):
+            return (low, high)
+        case _:
+            assert_never(density)
+
+
+def rate_of(density: Density) -> Fraction:
+    """The rate of decay, 1 where there is none."""
+    return Fraction(1) if isinstance(density, Even) else density.rate

@@ -1,0 +1,215 @@
+"""The exact reading of a program: every output with its probability as an exact function of ε."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpverdict.errors import InputError, UnreadableError
+from dpverdict.mechanism.constants import to_python
+from dpverdict.mechanism.evaluate import arrange
+from dpverdict.mechanism.outcome import Outcome, Raised, freeze, key
+from dpverdict.mechanism.structure import Constant, Program, RaiseNode, Term
+from dpverdict.mechanism.symbolic_input import fits_form, text_of
+from dpverdict.reading.exact.components import Memo
+from dpverdict.reading.exact.epsilon_ranges import ALL, EpsilonRange, ranges_of
+from dpverdict.reading.exact.epsilon_ranges import holds as holds_at
+from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
+from dpverdict.reading.exact.numbers import EPSILON, Unit, at_input, has_epsilon
+from dpverdict.reading.exact.paths import regions_of
+from dpverdict.reading.exact.regions import Pattern, Region
+from dpverdict.reading.exact.weights import Solver, prepared, units_in
+
+
+@dataclass(frozen=True, slots=True)
+class OutputProbability:
+    """An output, and its probability as a function of the unit."""
+
+    output: Outcome
+    probability: Quotient
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """All outputs on one input, for the ε of a range; probabilities are functions of the unit, which is ε mostly."""
+
+    outputs: tuple[OutputProbability, ...]
+    unit: Unit
+    within: EpsilonRange
+
+    def text(self, probability: Quotient) -> str:
+        """A probability as an expression in eps."""
+        return self.unit.text(probability)
+
+    def digits(self, probability: Quotient, epsilon: Fraction, count: int = 30) -> str:
+        """A probability at an ε of the range, correctly rounded to that many significant digits."""
+        return probability.digits(self.unit.at(epsilon), count)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactProgram:
+    """A program with the regions of its outputs, found once for all inputs.
+
+    `regions` is public data of this reading: what each output depends on, as comparisons that are affine in noise and
+    inputs.  A memo that is passed from call to call keeps solved sub-problems by their values.
+    """
+
+    program: Program
+    regions: Mapping[Pattern, tuple[Region, ...]]
+    _solver: Solver = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, program: Program) -> ExactProgram:
+        """Raises `UnreadableError` where the program has no exact reading."""
+        regions = regions_of(program)
+        return cls(program, regions, prepared(regions, program.arguments))
+
+    def outputs(self) -> tuple[Outcome, ...]:
+        """The outputs that do not depend on the input's values."""
+        return tuple(_output(pattern, None, {}) for pattern in self.regions if not _depends_on_input(pattern))
+
+    def unit(self, input: Any) -> Unit:
+        """What the probabilities on an input are functions of."""
+        units = units_in(self._solver, input)
+        if len(units) > 1:
+            raise UnreadableError(
+                "EXACT-015",
+                f"{self.program.name} mixes noise of scales that are multiples of 1/ε with noise of other scales",
+                why="probabilities are exponential polynomials in one of ε, 1/ε and fixed numbers",
+                fix="one kind of scale; or a fixed ε: --arg epsilon=1/2",
+            )
+        return next(iter(units), Unit(EPSILON))
+
+    def ranges(self, input: Any) -> tuple[EpsilonRange, ...]:
+        """The ranges of ε on which the program behaves alike: (0, ∞), unless it has conditions on ε."""
+        self._check(input)
+        guards = {guard for regions in self.regions.values() for region in regions for guard in region.guards}
+        known = [at_input(guard, input, self.program.arguments) for guard in guards]
+        return ranges_of(guard for guard in known if has_epsilon(guard))
+
+    def probability(
+        self, output: Outcome, input: Any, within: EpsilonRange | None = None, memo: Memo | None = None
+    ) -> Quotient:
+        """The probability of one output (0 if the program does not have it)."""
+        wanted, solving = key(output), self._solving(input, within, memo)
+        total = Quotient(Exponential.zero())
+        for pattern in self.regions:
+            if _key(pattern, input, self.program.arguments) == wanted:
+                total = total + solving.of(pattern)
+        return total.cancelled()
+
+    def distribution(self, input: Any, within: EpsilonRange | None = None, memo: Memo | None = None) -> Distribution:
+        """Every output that the guards allow, with its probability; they sum to 1, which is checked."""
+        solving = self._solving(input, within, memo)
+        found: dict[Hashable, OutputProbability] = {}
+        for pattern, probability in solving.all():
+            output = _output(pattern, input, self.program.arguments)
+            earlier = found.get(key(output))
+            total = probability if earlier is None else earlier.probability + probability
+            found[key(output)] = OutputProbability(output, total)
+        outputs = tuple(OutputProbability(one.output, one.probability.cancelled()) for one in found.values())
+        assert_sums_to_one(outputs, self.program.name)
+        return Distribution(outputs, solving.unit, solving.within)
+
+    def _solving(self, input: Any, within: EpsilonRange | None, memo: Memo | None) -> _Solving:
+        ranges = self.ranges(input)
+        if within is None:
+            if len(ranges) > 1:
+                raise UnreadableError(
+                    "EXACT-016",
+                    f"{self.program.name} behaves in different ways for different ε",
+                    why=f"its conditions on ε cut (0, inf) into {', '.join(map(str, ranges))}",
+                    fix=f"a range of ε: {ranges[0]}; or --epsilon with a value",
+                )
+            within = ranges[0]
+        return _Solving(self, input, self.unit(input), within, {} if memo is None else memo)
+
+    def _check(self, input: Any) -> None:
+        program = self.program
+        if program.form is not None and not fits_form(input, program.form):
+            raise _other_form(program, input)
+        if program.form is None and text_of(input) != text_of(program.concrete):
+            raise _other_form(program, input)
+
+
+@dataclass(frozen=True, slots=True)
+class _Solving:
+    """A program on one input."""
+
+    exact: ExactProgram
+    input: Any
+    unit: Unit
+    within: EpsilonRange
+    memo: Memo
+
+    def all(self) -> Iterator[tuple[Pattern, Quotient]]:
+        """The patterns that the guards allow."""
+        for pattern, regions in self.exact.regions.items():
+            if any(self._allowed(region) for region in regions):
+                yield pattern, self.of(pattern)
+
+    def of(self, pattern: Pattern) -> Quotient:
+        """The probability of a pattern."""
+        total: Quotient | None = None
+        for place, region in enumerate(self.exact.regions[pattern]):
+            if self._allowed(region):
+                part = self.exact._solver.probability((pattern, place), self.input, self.unit, self.memo)
+                total = part if total is None else total + part
+        return Quotient(Exponential.zero()) if total is None else total
+
+    def _allowed(self, region: Region) -> bool:
+        return all(self._holds(guard) for guard in region.guards)
+
+    def _holds(self, guard: Term) -> bool:
+        value = at_input(guard, self.input, self.exact.program.arguments)
+        return bool(value.content) if isinstance(value, Constant) else holds_at(value, self.within.sample)
+
+
+def assert_sums_to_one(outputs: tuple[OutputProbability, ...], name: str) -> None:
+    """An error inside this reading would show here: it is never passed over."""
+    sums: dict[Exponential, Exponential] = {}
+    for one in outputs:
+        below = one.probability.denominator
+        sums[below] = sums[below] + one.probability.numerator if below in sums else one.probability.numerator
+    total = Quotient(Exponential.zero())
+    for below, above in sums.items():
+        total = total + Quotient(above, below).cancelled()
+    if total != Quotient(ONE):
+        raise AssertionError(f"the probabilities of the outputs of {name} sum to {total.text()}, not to 1")
+
+
+def _depends_on_input(pattern: Pattern) -> bool:
+    return not all(isinstance(slot, Constant) for slot in pattern.slots)
+
+
+def _key(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Hashable:
+    return key(_output(pattern, input, arguments))
+
+
+def _output(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Outcome:
+    if isinstance(pattern.ending, RaiseNode):
+        return Raised(pattern.ending.exception)
+    slots = [slot if isinstance(slot, Constant) else at_input(slot, input, arguments) for slot in pattern.slots]
+    known = [slot for slot in slots if isinstance(slot, Constant)]
+    if len(known) < len(slots):
+        raise UnreadableError(
+            "EXACT-017",
+            "an output that depends on ε",
+            why="outputs are told apart by their values, for all ε at once",
+            fix="a fixed ε (--arg), or an output without ε",
+        )
+    return freeze(arrange(pattern.ending.shape, [to_python(slot) for slot in known]))
+
+
+def _other_form(program: Program, input: Any) -> InputError:
+    return InputError(
+        "INPUT-030",
+        f"{program.name} was looked into for inputs of another form than {input!r}",
+        why=f"the program is about {program.form or program.concrete!r}",
+        fix="look into the mechanism again: mechanism.program_for(input)",
+    )
+
+
+__all__ = ["ALL", "Distribution", "ExactProgram", "OutputProbability"]
