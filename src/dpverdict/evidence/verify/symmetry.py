@@ -16,10 +16,11 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dpverdict.mechanism.algebra import parts_of, scale
+from dpverdict.mechanism.laws import DiscreteLaplace, Exponential, Laplace
 from dpverdict.mechanism.properties import inputs_in
 from dpverdict.mechanism.rebuild import rebuild
 from dpverdict.mechanism.structure import Comparison, Draw, Input, Kind, Term
-from dpverdict.reading.exact.regions import Choice, LinearComparison, Noise, Region
+from dpverdict.reading.exact.regions import LinearComparison, Noise, Region
 
 Key: TypeAlias = frozenset[Any]
 """The regions of an output as a value: equal keys are equal unions of regions."""
@@ -97,9 +98,9 @@ def _inputs_of_law(noise: Noise) -> frozenset[Input]:
 
 def _inputs_in_shape(noise: Noise) -> bool:
     """Whether anything but the location, which comparisons have taken up, depends on inputs."""
-    law = noise.law
-    location = getattr(law, "location", None) if noise.is_centred else None
-    return any(inputs_in(parameter) for parameter in law.parameters if parameter is not location)
+    placed = isinstance(noise.law, Laplace | Exponential | DiscreteLaplace)
+    shape = noise.law.parameters[1:] if placed else noise.law.parameters
+    return any(inputs_in(parameter) for parameter in shape)
 
 
 def _renamer(renaming: Mapping[Input, Input]) -> Callable[[Term], Term]:
@@ -134,5 +135,3 @@ def _comparison(comparison: LinearComparison, rename: Callable[[Term], Term]) ->
         strict,
     )
 
-
-__all__ = ["Choice", "Key", "directions", "inputs_of", "key_of", "swap"]
