@@ -1,9 +1,9 @@
 """Signs of G(ε) + c·e^{-r} with a rational r: an exponential polynomial and a constant that is none.
 
 The derivative is that of G, so that its sign is known everywhere; what remains are the values where the function turns
-and at the ends.  At rational ε, a value is a sum of rational multiples of powers of e with different rational exponents,
-which is 0 only if all multiples are (Lindemann and Weierstrass).  At an irrational place where the function turns, a
-value that cannot be told from 0 leaves the sign undecided: that it is not 0 is known only under Schanuel's conjecture.
+and at the ends.  At rational ε, a value is a sum of rational multiples of powers of e with different rational
+exponents, which is 0 only if all multiples are (Lindemann and Weierstrass).  At an irrational place where the function
+turns, a value that cannot be told from 0 leaves the sign undecided: only Schanuel's conjecture would exclude a tie.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from dpverdict.reading.exact.exponential import Exponential, ball, fraction
-from dpverdict.reading.exact.sign import Negative, SignPattern, Undecided, decide, roots
-from dpverdict.reading.exact.sign_forms import Interval
+from dpverdict.reading.exact.sign import Negative, SignPattern, Undecided, roots
+from dpverdict.reading.exact.sign_forms import Form, Interval
 from dpverdict.reading.exact.sign_roots import TooManyBoxes
 
 MOST_BITS = 2000
@@ -108,8 +108,7 @@ def _negative_near(subject: WithConstant, interval: Interval, *, at_low: bool) -
 
 def _at_minimum(subject: WithConstant, low: Fraction, high: Fraction) -> Negative | Undecided | None:
     """What the value at the only minimum between low and high says; None: it is not negative."""
-    slope = subject.function.derivative()
-    bits = 64
+    slope, scale, bits = Form.of(subject.function.derivative()), subject.function.scale, 64
     while low < high:
         with ctx.workprec(bits):
             value = subject.value_on(ball(low).union(ball(high)), bits)
@@ -119,7 +118,7 @@ def _at_minimum(subject: WithConstant, low: Fraction, high: Fraction) -> Negativ
             return Undecided("at an irrational ε, the value cannot be told from 0")
         for _ in range(bits // 2):
             middle = (low + high) / 2
-            falling = -slope.sign_at(middle)
+            falling = -slope.sign_at(middle / scale)[0]
             if falling == 0:
                 low = high = middle
                 break
