@@ -23,8 +23,8 @@ is, an enclosure stays one, so at worst a comparison stays open and a weaker bou
 
 _MARGIN = 40
 """A guess is moved outwards by its distance from 0 or 1 times 2^-40, which no plot shows."""
-_CLOSE = 30
-"""A bound is kept if moving it inwards by 2^-30 of that distance is refuted."""
+_CLOSE = 20
+"""A guess is taken if SciPy itself says that 2^-20 of that distance further inwards is too far."""
 
 
 def lower_rate(hits: int, runs: int, alpha: Fraction) -> Fraction:
@@ -33,10 +33,8 @@ def lower_rate(hits: int, runs: int, alpha: Fraction) -> Fraction:
     if hits == 0:
         return Fraction(0)
     guess = _guess(hits, runs, float(alpha))
-    room = min(guess, 1 - guess)
-    outer, inner = guess - room / (1 << _MARGIN), guess + room / (1 << _CLOSE)
-    if 0 < outer < inner < 1 and holds_below(outer, hits, runs, alpha) and not holds_below(inner, hits, runs, alpha):
-        return outer
+    if guess is not None and holds_below(guess, hits, runs, alpha):
+        return guess
     return _bisected(hits, runs, alpha)
 
 
@@ -59,11 +57,17 @@ def holds_below(rate: Fraction, hits: int, runs: int, alpha: Fraction) -> bool:
     return False
 
 
-def _guess(hits: int, runs: int, alpha: float) -> Fraction:
-    from scipy.special import betaincinv
+def _guess(hits: int, runs: int, alpha: float) -> Fraction | None:
+    """SciPy's quantile, moved outwards; None where SciPy itself does not find it close to the bound."""
+    from scipy.special import betainc, betaincinv
 
-    guess = float(betaincinv(hits, runs - hits + 1, alpha))
-    return Fraction(guess) if math.isfinite(guess) else Fraction(0)
+    quantile = float(betaincinv(hits, runs - hits + 1, alpha))
+    if not 0 < quantile < 1:
+        return None
+    room = min(quantile, 1 - quantile)
+    if not betainc(hits, runs - hits + 1, quantile + room / (1 << _CLOSE)) > alpha:
+        return None
+    return Fraction(quantile) - Fraction(room) / (1 << _MARGIN)
 
 
 def _bisected(hits: int, runs: int, alpha: Fraction) -> Fraction:
