@@ -46,6 +46,13 @@ class OutputEquals:
     def __post_init__(self) -> None:
         object.__setattr__(self, "outcome", freeze(self.outcome))
 
+    # Python takes True for 1, 0.0 for -0.0, and NaN for no NaN; outcomes do not.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OutputEquals) and same(self.outcome, other.outcome)
+
+    def __hash__(self) -> int:
+        return hash(key(self.outcome))
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:

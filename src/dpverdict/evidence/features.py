@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from dpverdict.errors import EvidenceError
 from dpverdict.evidence.leaves import Kind, Leaves, leaf
-from dpverdict.mechanism.outcome import Mapping, Outcome
+from dpverdict.mechanism.outcome import Mapping, Outcome, key, same
 
 Booleans: TypeAlias = NDArray[np.bool_]
 Integers: TypeAlias = NDArray[np.int64]
@@ -80,6 +80,13 @@ class CountOf:
     def __post_init__(self) -> None:
         if isinstance(self.value, tuple | Mapping):
             raise unusable("value", self.value, "lists and dictionaries are counted by what is in them", "CountOf(1)")
+
+    # Python takes True for 1, and NaN for no NaN; outcomes do not.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CountOf) and same(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash(key(self.value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,9 +45,9 @@ def upper_rate(hits: int, runs: int, alpha: Fraction) -> Fraction:
 
 def holds_below(rate: Fraction, hits: int, runs: int, alpha: Fraction) -> bool:
     """Whether it is proved that Pr[Bin(runs, rate) ≥ hits] ≤ α, so that the rate is a lower bound at level α."""
-    limit = ball(alpha)
     for bits in _PRECISIONS:
         with ctx.workprec(bits):
+            limit = ball(alpha)
             # Pr[Bin(n, p) ≥ k] = I_p(k, n - k + 1).  The object is the argument p; any other order gives NaN.
             tail = ball(rate).beta_lower(hits, runs - hits + 1, 1)
             if tail <= limit:
