@@ -68,7 +68,8 @@ class _Payer:
 
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
-        self._moves = tuple(product(range(len(inputs.members)), repeat=2))
+        places = range(len(inputs.members))
+        self._moves = tuple((mine, theirs) for mine in places for theirs in places)
         self._known: dict[Hashable, list[tuple[int, Move, Hashable]]] = {}
 
     def moves(self, left: Hashable, first: int) -> Iterator[tuple[int, Move, Hashable]]:

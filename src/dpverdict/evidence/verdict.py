@@ -111,7 +111,9 @@ class Verdict(ABC):
             "upper_bound": _finite(measured.upper_bound),
             "alpha": measured.alpha,
             "method": self.method,
-            **{"witness": None, "probabilities": None, **self._own()},
+            "witness": None,
+            "probabilities": None,
+            **self._own(),
             "runs": measured.runs,
             "seconds": measured.seconds,
             "engine": self.engine,
@@ -119,7 +121,8 @@ class Verdict(ABC):
             "tight_factor": _factor(measured.tight_factor),
             "power_epsilon": _finite(measured.power_epsilon),
             "certificate": self.certificate,
-            **{"reason": None, **({"reason": self.reason} if isinstance(self, Undecided) else {})},
+            "reason": None,
+            **({"reason": self.reason} if isinstance(self, Undecided) else {}),
             "findings": list(measured.findings),
         }
 

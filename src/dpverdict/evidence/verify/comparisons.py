@@ -19,15 +19,15 @@ from dpverdict.claim.pair_classes import Inputs
 from dpverdict.claim.values import identity, plain
 from dpverdict.errors import UnreadableError
 from dpverdict.evidence.verify.coverage import Group, groups
+from dpverdict.evidence.verify.symmetry import inputs_of
 from dpverdict.mechanism.outcome import Outcome, key
-from dpverdict.mechanism.properties import inputs_in
 from dpverdict.mechanism.structure import Constant, Input
 from dpverdict.reading.exact.components import Memo
-from dpverdict.reading.exact.epsilon_ranges import EpsilonRange, ranges_of
+from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
 from dpverdict.reading.exact.exact_program import ExactProgram
 from dpverdict.reading.exact.exponential import Exponential, Quotient
-from dpverdict.reading.exact.numbers import Unit
-from dpverdict.reading.exact.regions import Pattern, Region
+from dpverdict.reading.exact.numbers import Unit, has_epsilon
+from dpverdict.reading.exact.regions import Region
 
 NEVER = Quotient(Exponential.zero())
 
@@ -64,7 +64,7 @@ class Space:
         return self._programs[at], given
 
     def symbolic(self) -> tuple[ExactProgram, Inputs, bool] | None:
-        """The program for all inputs, what they are, and whether they are lists; None where there is no such program."""
+        """The program for all inputs, what they are, and whether they are lists; None where there is none."""
         shape = _vectors(self.claim)
         if shape is None:
             return None
@@ -102,17 +102,11 @@ def regions_by_output(exact: ExactProgram) -> dict[Outcome, Sequence[Region]]:
 
 def coordinates_of(exact: ExactProgram, inputs: Inputs, is_list: bool) -> list[Input]:
     """The program's input symbols, in the order of the places."""
-    found = {one for regions in exact.regions.values() for one in _inputs(regions)}
+    found = {one for regions in exact.regions.values() for one in inputs_of(regions)}
     kind = next((one.kind for one in found), None)
     if kind is None:
         return []
     return [Input((place,) if is_list else (), kind) for place in range(inputs.length)]
-
-
-def _inputs(regions: Sequence[Region]) -> frozenset[Input]:
-    from dpverdict.evidence.verify.symmetry import inputs_of
-
-    return inputs_of(regions)
 
 
 def _of_group(
@@ -183,14 +177,9 @@ def _is_uniform(exact: ExactProgram) -> bool:
 
 
 def _has_epsilon_guards(exact: ExactProgram) -> bool:
-    from dpverdict.reading.exact.numbers import has_epsilon
-
     return any(has_epsilon(guard) for regions in exact.regions.values() for one in regions for guard in one.guards)
 
 
 def _given(vector: tuple[Any, ...], is_list: bool) -> Any:
     values = [plain(value) for value in vector]
     return values if is_list else values[0]
-
-
-__all__ = ["Comparison", "Space", "comparisons", "grouped", "inputs_in", "ranges_of", "Pattern"]

@@ -19,14 +19,14 @@ from dpverdict.evidence.verify.symmetry import Key, directions, inputs_of, key_o
 from dpverdict.mechanism.structure import Input
 from dpverdict.reading.exact.regions import Region
 
-O = TypeVar("O")
+Output = TypeVar("Output")
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Generic[O]):
+class Group(Generic[Output]):
     """Outputs that are compared together: the first stands for all of them."""
 
-    outputs: tuple[O, ...]
+    outputs: tuple[Output, ...]
     blocks: tuple[Block, ...]
     """The coordinates that its probability depends on, those that can be swapped together."""
 
@@ -41,8 +41,8 @@ class Group(Generic[O]):
 
 
 def groups(
-    outputs: Mapping[O, Sequence[Region]], coordinates: Sequence[Input], inputs: Inputs, *, prune: bool = True
-) -> list[Group[O]]:
+    outputs: Mapping[Output, Sequence[Region]], coordinates: Sequence[Input], inputs: Inputs, *, prune: bool = True
+) -> list[Group[Output]]:
     """The groups of a program's outputs, for comparisons of single outputs."""
     place = {coordinate: at for at, coordinate in enumerate(coordinates)}
     prunable = prune and inputs.budget.independent
@@ -94,9 +94,9 @@ def joint_blocks(outputs: Mapping[Any, Sequence[Region]], coordinates: Sequence[
     return tuple(map(tuple, found))
 
 
-def _orbits(outputs: Mapping[O, Sequence[Region]], coordinates: Sequence[Input]) -> Iterable[list[O]]:
+def _orbits(outputs: Mapping[Output, Sequence[Region]], coordinates: Sequence[Input]) -> Iterable[list[Output]]:
     """Outputs that swaps of two inputs turn into each other, step by step."""
-    by_key: dict[Key, O] = {key_of(regions): output for output, regions in outputs.items()}
+    by_key: dict[Key, Output] = {key_of(regions): output for output, regions in outputs.items()}
     left = dict.fromkeys(outputs)
     while left:
         first = next(iter(left))

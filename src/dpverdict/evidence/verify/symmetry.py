@@ -134,4 +134,3 @@ def _comparison(comparison: LinearComparison, rename: Callable[[Term], Term]) ->
         scale(rename(comparison.offset), factor),
         strict,
     )
-

@@ -1,0 +1,110 @@
+"""Checks a proof: all comparisons are derived again from the program and the claim, and every sign is settled again.
+
+The certificate only says how each sign was shown.  Which comparisons there are, which of them stand for others, and
+their probabilities are found here, so that a proof that leaves one out does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpverdict.claim.values import plain
+from dpverdict.errors import DPVerdictError
+from dpverdict.evidence.verdict import Checked
+from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons
+from dpverdict.evidence.verify.inequality import Bound, bound_of, gap
+from dpverdict.evidence.verify.refusal import DoesNotHold
+from dpverdict.mechanism.outcome import to_json as outcome_to_json
+from dpverdict.reading.exact.exponential import Exponential, Quotient
+from dpverdict.reading.exact.sign import Certificate, Nonnegative, decide, positive
+from dpverdict.reading.exact.sign_json import from_json, to_json
+from dpverdict.reading.exact.sign_recheck import recheck
+
+SAMPLED = 5
+"""Inputs whose whole distribution is computed, so that its sum is checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A comparison and how its sign was shown."""
+
+    comparison: Comparison
+    certificate: Certificate
+
+    def to_json(self) -> list[object]:
+        """An entry of the certificate."""
+        one = self.comparison
+        return [outcome_to_json(one.output), plain(one.input), plain(one.neighbour), to_json(self.certificate)]
+
+
+def inequalities(space: Space) -> Iterator[tuple[Comparison, Bound, Exponential]]:
+    """Every different inequality that the claim consists of, once, in a fixed order: the function must be ≥ 0."""
+    known = set()
+    for comparison in comparisons(space):
+        bound = bound_of(space.claim, comparison.unit, comparison.within)
+        if bound is None:
+            continue
+        here, there = comparison.probability, comparison.neighbour_probability
+        inequality = (here.numerator, here.denominator, there.numerator, there.denominator, bound)
+        if inequality not in known:
+            known.add(inequality)
+            yield comparison, bound, gap(here, there, bound.factor)
+
+
+def check(space: Space, entries: Sequence[Any]) -> Checked:
+    """Settle everything again.  Raises `DoesNotHold`."""
+    listed, settled, sampled = iter(entries), 0, list[Comparison]()
+    probabilities: dict[tuple[Exponential, Exponential], tuple[Quotient, Bound]] = {}
+    for comparison, bound, function in inequalities(space):
+        entry = next(listed, None)
+        if entry is None:
+            raise DoesNotHold(f"it says nothing about {_shown(comparison)}")
+        if not _is_about(entry, comparison):
+            raise DoesNotHold(f"{entry!r} stands where the comparison of {_shown(comparison)} has to")
+        if not recheck(function, bound.interval, _certificate(entry)):
+            raise DoesNotHold(f"it does not show the inequality of {_shown(comparison)}: {entry[3]!r}")
+        settled += 1
+        if len(sampled) < SAMPLED:
+            sampled.append(comparison)
+        for one in (comparison.probability, comparison.neighbour_probability):
+            probabilities[one.numerator, one.denominator] = (one, bound)
+    if next(listed, None) is not None:
+        raise DoesNotHold(f"it lists more than the {settled} inequalities that there are")
+    for one, bound in probabilities.values():
+        check_probability(one, bound)
+    for comparison in sampled:
+        _check_sum(space, comparison)
+    return Checked(settled, 0)
+
+
+def check_probability(probability: Quotient, bound: Bound) -> None:
+    """A function that is no probability for some ε of the claim would make the inequalities meaningless."""
+    below, above = probability.denominator, probability.numerator
+    if (below.is_constant or positive(below, bound.interval)) and (
+        above.is_constant or isinstance(decide(above, bound.interval), Nonnegative)
+    ):
+        return
+    raise DoesNotHold(f"{probability.text()} is no probability for every ε of the claim")
+
+
+def _check_sum(space: Space, comparison: Comparison) -> None:
+    exact, given = space.on(comparison.input)
+    exact.distribution(given, comparison.within, space.memo)  # an error if the sum is not 1
+
+
+def _is_about(entry: Any, comparison: Comparison) -> bool:
+    wanted = [outcome_to_json(comparison.output), plain(comparison.input), plain(comparison.neighbour)]
+    return isinstance(entry, list) and len(entry) == 4 and entry[:3] == wanted
+
+
+def _certificate(entry: Sequence[Any]) -> Certificate:
+    try:
+        return from_json(entry[3])
+    except (ValueError, TypeError, KeyError, ZeroDivisionError, DPVerdictError) as error:
+        raise DoesNotHold(f"{entry[3]!r} is no certificate of a sign: {error}") from None
+
+
+def _shown(comparison: Comparison) -> str:
+    return f"the output {comparison.output!r} on {plain(comparison.input)!r} and {plain(comparison.neighbour)!r}"

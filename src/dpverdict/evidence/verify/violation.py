@@ -1,0 +1,139 @@
+"""Checks an exact counterexample: two neighbours, an event, an ε, and probabilities that the claim cannot explain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+from dpverdict.claim.claim import Proportional
+from dpverdict.claim.guarantee import Approximate
+from dpverdict.claim.values import shown
+from dpverdict.evidence.verify.comparisons import NEVER, Space
+from dpverdict.evidence.verify.inequality import factor_of, gap
+from dpverdict.evidence.verify.refusal import DoesNotHold
+from dpverdict.mechanism.outcome import Outcome, key
+from dpverdict.reading.exact.exponential import Quotient
+from dpverdict.reading.exact.numbers import Unit
+from dpverdict.reading.exact.sign import Negative, decide
+from dpverdict.reading.exact.sign_forms import Interval
+
+_BITS = (128, 512, 2048, 8192)
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """Outputs that are too likely on an input, compared with a neighbour, at an ε."""
+
+    outputs: tuple[Outcome, ...]
+    input: Any
+    neighbour: Any
+    epsilon: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """The event's probabilities, as expressions in ε and as digits, and the privacy loss that they show."""
+
+    probability: str
+    neighbour_probability: str
+    digits: str
+    neighbour_digits: str
+    loss: float
+    """ln((Pr[input] - δ) / Pr[neighbour]) rounded down; infinite where the neighbour never gives the event."""
+
+    def to_json(self) -> dict[str, object]:
+        """The probabilities' part of a verdict."""
+        return {
+            "input": self.probability,
+            "neighbour": self.neighbour_probability,
+            "input_value": self.digits,
+            "neighbour_value": self.neighbour_digits,
+        }
+
+
+def check(space: Space, example: Counterexample) -> Excess:
+    """The probabilities, worked out again.  Raises `DoesNotHold`."""
+    _check_scope(space, example)
+    (here, unit), (there, _) = (_probability(space, example, value) for value in (example.input, example.neighbour))
+    delta = _delta(space)
+    place = unit.at(example.epsilon)
+    if not _exceeds(space, example.epsilon, (here, there), place, delta):
+        raise DoesNotHold(
+            f"at ε = {example.epsilon} the claim allows {here.digits(place)} beside {there.digits(place)}"
+        )
+    return Excess(
+        unit.text(here), unit.text(there), here.digits(place), there.digits(place), _loss(here, there, place, delta)
+    )
+
+
+def _check_scope(space: Space, example: Counterexample) -> None:
+    claim = space.claim
+    why = claim.why_not_about(example.input, example.neighbour)
+    if why is not None:
+        raise DoesNotHold(f"the claim is not about {shown(example.input)} and {shown(example.neighbour)}: {why}")
+    low, high = claim.epsilon_range.low, claim.epsilon_range.high
+    if example.epsilon <= 0 or example.epsilon < low or (high is not None and example.epsilon > high):
+        raise DoesNotHold(f"the claim is about ε in {claim.epsilon_range.text}, not about {example.epsilon}")
+
+
+def _probability(space: Space, example: Counterexample, value: Any) -> tuple[Quotient, Unit]:
+    """The event's probability on an input, as a function of the unit."""
+    exact, given = space.on(value)
+    within = next((one for one in exact.ranges(given) if example.epsilon in one), None)
+    if within is None:
+        raise DoesNotHold(f"the program says nothing about ε = {example.epsilon}")
+    total = NEVER
+    for output in {key(output): output for output in example.outputs}.values():
+        total = total + exact.probability(output, given, within, space.memo)
+    exact.distribution(given, within, space.memo)  # an error if the probabilities of all outputs do not sum to 1
+    return total.cancelled(), exact.unit(given)
+
+
+def _exceeds(
+    space: Space, epsilon: Fraction, probabilities: Sequence[Quotient], place: Fraction, delta: Fraction
+) -> bool:
+    """Whether the first is above e^{factor·ε} times the second, plus δ; a tie is not."""
+    here, there = probabilities
+    if _not_between_0_and_1(here, place) or _not_between_0_and_1(there, place):
+        raise DoesNotHold(f"the program's choices have no probabilities at ε = {epsilon}")
+    factor = factor_of(space.claim) * epsilon / place
+    if delta == 0:
+        return isinstance(decide(gap(here, there, factor), Interval.point(place)), Negative)
+    for bits in _BITS:
+        with ctx.workprec(bits):
+            allowed = (arb(_q(factor)) * arb(_q(place))).exp() * there.value(place, bits) + arb(_q(delta))
+            if here.value(place, bits) > allowed:
+                return True
+            if here.value(place, bits) < allowed:
+                return False
+    return False
+
+
+def _not_between_0_and_1(probability: Quotient, place: Fraction) -> bool:
+    value = probability.value(place, 256)
+    return bool(value < 0 or value > 1)
+
+
+def _loss(here: Quotient, there: Quotient, place: Fraction, delta: Fraction) -> float:
+    if there.numerator.is_zero:
+        return math.inf
+    with ctx.workprec(256):
+        loss = ((here.value(place, 256) - arb(_q(delta))) / there.value(place, 256)).log()
+        return math.nextafter(float(loss.lower()), -math.inf)
+
+
+def _delta(space: Space) -> Fraction:
+    match space.claim.guarantee:
+        case Proportional(_, delta) | Approximate(_, delta):
+            return delta
+        case _:
+            return Fraction(0)
+
+
+def _q(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)
