@@ -15,6 +15,7 @@ DPVerdictError
 ├── RecordError         RECORD-…  the file of finished blocks cannot be used
 ├── Interrupted         STOP-…    work was stopped; what is finished is kept and can be resumed
 ├── EvidenceError       EVID-…    counts, an event or an error probability cannot be used as evidence
+├── CertificateError    CERT-…    a file is no certificate, or one that this release cannot read
 ├── SamplesError        SAMPLES-… recorded outputs cannot be read, or do not suffice
 └── MissingExtraError   EXTRA-…   an optional package is not installed
 
@@ -109,6 +110,10 @@ class UnreadableError(MechanismError):
 
 class ExecutableError(MechanismError):
     """An executable fails or breaks the protocol: command, process, request, its last lines on standard error."""
+
+
+class CertificateError(DPVerdictError):
+    """A file is no certificate, or one that this release cannot read."""
 
 
 class ExecutionError(DPVerdictError):

@@ -1,6 +1,7 @@
 """The command ``dpverdict``: one module for each command, and one place where all of them end.
 
-A command returns the text for standard output, or raises one of our errors.  Exit status: 0 done, 2 bad input,
+A command returns the text for standard output, with an exit status or without, or raises one of our errors.
+
 3 interrupted.
 """
 
@@ -14,7 +15,7 @@ from typing import Annotated
 import typer
 
 from dpverdict import __version__
-from dpverdict.cli import catalog, distribution, explain, sample
+from dpverdict.cli import catalog, distribution, explain, prove, sample
 from dpverdict.cli.usage import CLICK_USAGE_ERROR, translated
 from dpverdict.errors import DPVerdictError, Interrupted
 
@@ -28,6 +29,8 @@ application.command()(explain.explain)
 application.command()(sample.sample)
 application.command()(distribution.distribution)
 application.command()(catalog.catalog)
+application.command()(prove.prove)
+application.command()(prove.verify)
 
 
 @application.callback(invoke_without_command=True)
@@ -63,16 +66,18 @@ def main(words: Sequence[str] | None = None) -> int:
         return _interrupted()
     if outcome == _TYPER_INTERRUPTED:
         return _interrupted()
+    if isinstance(outcome, tuple):
+        return _answered(*outcome)
     return _answered(outcome) if isinstance(outcome, str) else int(outcome or DONE)
 
 
-def _answered(text: str) -> int:
+def _answered(text: str, status: int = DONE) -> int:
     try:
         print(text, flush=True)  # noqa: T201
     except BrokenPipeError:
         # The reader has seen enough (`dpverdict … | head`).  Python flushes once more at exit: give it a place to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return DONE
+    return status
 
 
 def _refused(error: DPVerdictError) -> int:

@@ -125,7 +125,8 @@ def _of_group(
         return known[seen]
 
     for a, b in group.pairs(inputs):
-        yield Comparison(output, a, b, probability(a), probability(b), within, unit)
+        here, there = (list(vector) if is_list else vector[0] for vector in (a, b))
+        yield Comparison(output, here, there, probability(a), probability(b), within, unit)
 
 
 def _compared(space: Space, a: Any, b: Any) -> Iterator[Comparison]:

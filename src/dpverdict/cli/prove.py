@@ -1,0 +1,189 @@
+"""``dpverdict prove``: decide a claim exactly, for every ε; ``dpverdict verify``: check a certificate again."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpverdict.claim import Claim, from_options
+from dpverdict.claim.exact_numbers import text_of
+from dpverdict.cli import options
+from dpverdict.cli.subject import Subject, find
+from dpverdict.cli.values import Typed
+from dpverdict.errors import UsageError
+from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
+from dpverdict.mechanism import Mechanism
+from dpverdict.proving import OUT, SECONDS, Question, Work, answer
+from dpverdict.proving import verify as verify_file
+from dpverdict.search.decision import Progress
+
+Claimed = Annotated[
+    str | None, typer.Option("--claim", metavar="CLAIM", help="pure:1 or approximate:1,1e-5, instead of --factor")
+]
+Adjacency = Annotated[
+    str | None, typer.Option("--adjacency", metavar="A", help="linf:1, l1:1, substitute:1, any, pairs:FILE.json, …")
+]
+DomainText = Annotated[str | None, typer.Option("--domain", metavar="D", help="the inputs: -1,0,1 or integer:-2,2")]
+LengthText = Annotated[str | None, typer.Option("--length", metavar="N", help="inputs are lists of N of these")]
+EpsilonText = Annotated[str | None, typer.Option("--epsilon", metavar="E", help="one ε; without it, all ε > 0")]
+RangeText = Annotated[str | None, typer.Option("--epsilon-range", metavar="LO,HI", help="all ε of a range")]
+FactorText = Annotated[str | None, typer.Option("--factor", metavar="T", help="claim (T·ε, δ)-differential privacy")]
+DeltaText = Annotated[str | None, typer.Option("--delta", metavar="EXPR", help="δ")]
+
+
+def prove(
+    target: options.Target,
+    claim: Claimed = None,
+    epsilon: EpsilonText = None,
+    delta: DeltaText = None,
+    factor: FactorText = None,
+    epsilon_range: RangeText = None,
+    adjacency: Adjacency = None,
+    domain: DomainText = None,
+    length: LengthText = None,
+    arguments: options.Arguments = None,
+    seconds: Annotated[
+        str | None, typer.Option("--seconds", metavar="S", help=f"how long it may take ({SECONDS:g})")
+    ] = None,
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="the folder for the certificate")] = OUT,
+    every_pair: Annotated[
+        bool, typer.Option("--every-pair", help="leave no pair out because another one is harder")
+    ] = False,
+    as_json: options.Json = False,
+) -> str | tuple[str, int]:
+    """Prove or refute a claim exactly, for every ε, on a finite domain."""
+    subject = find(target, arguments)
+    given = {
+        "claim": claim,
+        "epsilon": epsilon,
+        "delta": delta,
+        "factor": factor,
+        "epsilon_range": epsilon_range,
+        "adjacency": adjacency,
+        "domain": domain,
+        "length": length,
+    }
+    question = Question(
+        target,
+        subject.mechanism,
+        subject.mechanism.arguments(subject.arguments),
+        _claim(subject, given),
+        not every_pair,
+    )
+    limit = options.seconds("--seconds", seconds)
+    watcher = _Watcher()
+    try:
+        verdict = answer(question, Work(SECONDS if limit is None else limit, watcher.show, options.folder(out)))
+    finally:
+        watcher.clear()
+    text = verdict.text() if as_json else "\n".join(_lines(question, verdict))
+    return text, 1 if isinstance(verdict, Refuted) else 0
+
+
+def _claim(subject: Subject[Mechanism], given: dict[str, str | None]) -> Claim:
+    """The claim that was typed; where nothing is said about the inputs, that of the catalogue's entry."""
+    if subject.entry is None or any(given[name] is not None for name in ("domain", "length", "adjacency")):
+        return from_options(given)
+    return from_options(given)
+
+
+# --- what is shown --------------------------------------------------------------------------------------------------
+
+
+def _lines(question: Question, verdict: Verdict) -> list[str]:
+    scope = [
+        question.target,
+        f"scope: inputs {question.claim.domain.text}, neighbours {question.claim.neighbourhood.text}, "
+        f"ε in {question.claim.epsilon_range.text}, over the real numbers",
+        "",
+    ]
+    return [*scope, *_answer(verdict), *([f"certificate: {verdict.certificate}"] if verdict.certificate else [])]
+
+
+def _answer(verdict: Verdict) -> list[str]:
+    match verdict:
+        case Proved():
+            return [
+                f"PROVED: {_promise(verdict)} in this scope",
+                f"  {verdict.checked.settled:,} different inequalities hold, "
+                f"each settled and checked again; {verdict.seconds:.2f} s",
+            ]
+        case Refuted():
+            witness, found = verdict.witness, verdict.probabilities
+            at = "" if witness.epsilon is None else f" at ε = {text_of(witness.epsilon)}"
+            return [
+                f"REFUTED: not {_promise(verdict)}{at}",
+                f"  on {witness.input}: the event has probability {found['input_value']}",
+                f"      = {found['input']}",
+                f"  on {witness.neighbour}: {found['neighbour_value']}",
+                f"      = {found['neighbour']}",
+                f"  event: {dict(witness.event)}",
+                f"  privacy loss: at least {verdict.lower_bound:.10g}; {verdict.seconds:.2f} s",
+            ]
+        case Undecided():
+            return [f"UNDECIDED: {verdict.reason}"]
+        case _:
+            raise AssertionError(f"a verdict of an unknown kind: {verdict!r}")
+
+
+def _promise(verdict: Verdict) -> str:
+    claim = verdict.claim
+    factor = "" if claim["factor"] == "1" else f"{claim['factor']}·"
+    epsilon = f"{factor}ε" if claim["epsilon"] is None else f"{factor}{claim['epsilon']}"
+    kind = f"({epsilon}, {claim['delta']})" if claim["delta"] else epsilon
+    return f"{kind}-differentially private"
+
+
+class _Watcher:
+    """A line on standard error about how far the decision is; nothing where nobody looks."""
+
+    def __init__(self) -> None:
+        self._watched, self._shown, self._width = sys.stderr.isatty(), time.monotonic(), 0
+
+    def show(self, done: Progress) -> None:
+        """Say how many inequalities are settled, a few times a second."""
+        now = time.monotonic()
+        if self._watched and now - self._shown >= 0.5:
+            self._shown = now
+            line = f"{len(done.settled):,} inequalities hold, {len(done.open):,} open, {done.seconds:,.0f} s"
+            self._width = max(self._width, len(line))
+            sys.stderr.write(f"\r{line:<{self._width}}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._width:
+            sys.stderr.write(f"\r{'':<{self._width}}\r")
+            sys.stderr.flush()
+
+
+# --- verify ---------------------------------------------------------------------------------------------------------
+
+
+def verify(
+    certificate: Annotated[str, typer.Argument(metavar="CERTIFICATE", help="a .json file that dpverdict wrote")],
+    as_json: options.Json = False,
+) -> str | tuple[str, int]:
+    """Check a certificate again: everything that it says is derived anew."""
+    if not Path(certificate).exists() and ":" in certificate:
+        raise UsageError(
+            "USAGE-031",
+            "verify takes a certificate, and this looks like a target",
+            excerpt=Typed("dpverdict verify", certificate).whole("no such file"),
+            why="verify checks the evidence of a verdict that is already there",
+            fix=f"did you mean: dpverdict audit {certificate}",
+        )
+    found = verify_file(certificate)
+    status = 0 if found.holds else 1
+    if as_json:
+        import json
+
+        return json.dumps(found.to_json(), ensure_ascii=False), status
+    if found.holds:
+        more = f": {found.comparisons:,} inequalities were derived and settled again" if found.comparisons else ""
+        return f"the certificate holds ({found.verdict}){more}", status
+    return f"the certificate does not hold ({found.verdict}): {found.reason}", status
