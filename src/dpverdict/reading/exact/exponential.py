@@ -154,8 +154,7 @@ class Exponential:
         for part in self.parts:
             if step == 1:
                 return self
-            if part.degree() > 0:
-                step = gcd(step, _spacing(part))
+            step = gcd(step, spacing(part.numer()))
         if step == 1:
             return self
         return Exponential(self.scale // step, tuple(_deflated(part, step) for part in self.parts))
@@ -261,10 +260,9 @@ def _deflated(part: fmpq_poly, step: int) -> fmpq_poly:
     return fmpq_poly(part.numer().deflate(step), part.denom()) if part.degree() > 0 else part
 
 
-def _spacing(part: fmpq_poly) -> int:
-    """The greatest common divisor of the exponents."""
-    places = [place for place, coefficient in enumerate(part.numer().coeffs()) if coefficient != 0]
-    return gcd(*places)
+def spacing(part: fmpz_poly) -> int:
+    """The greatest common divisor of the exponents; 0 for a constant."""
+    return part.deflation()[1] if part.degree() > 0 else 0
 
 
 def _aligned(left: Exponential, right: Exponential) -> tuple[Exponential, Exponential]:
