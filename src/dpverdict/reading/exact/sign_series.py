@@ -98,29 +98,41 @@ def _expected_length(lead: GrowingTerm, others: list[GrowingTerm]) -> int | None
         if term.base < lead.base:
             needed = -((lead.power * term.base - term.power * lead.base) // (lead.base - term.base)) - 1
             least = max(least, needed)
-    high = least
-    while not _seems_to_dominate(lead, others, high):
-        high = 2 * high + 4
+    top, rest = _logarithms(lead), [_logarithms(term) for term in others if term.base]
+    low = high = least
+    while not _seems_to_dominate(top, rest, high):
+        low, high = high + 1, 2 * high + 4
         if high > LONGEST:
             return None
-    low = least
-    while low < high:
+    # Close to the least one is good enough.
+    while high - low > low // 8:
         middle = (low + high) // 2
-        if _seems_to_dominate(lead, others, middle):
+        if _seems_to_dominate(top, rest, middle):
             high = middle
         else:
             low = middle + 1
     return high
 
 
-def _seems_to_dominate(lead: GrowingTerm, others: list[GrowingTerm], k: int) -> bool:
-    top = _logarithm(lead, k)
-    return sum(exp(min(_logarithm(term, k) - top, 50.0)) for term in others if term.base) < 1 - 1e-9
+class Logarithms(NamedTuple):
+    """Of the sizes of a coefficient and a base, with the power of τ."""
+
+    coefficient: float
+    power: int
+    base: float
 
 
-def _logarithm(term: GrowingTerm, k: int) -> float:
-    falling = lgamma(k + 1) - lgamma(k - term.power + 1)
-    return log(abs(term.coefficient)) + falling + (k - term.power) * log(term.base)
+def _logarithms(term: GrowingTerm) -> Logarithms:
+    return Logarithms(log(abs(term.coefficient)), term.power, log(term.base))
+
+
+def _seems_to_dominate(lead: Logarithms, others: list[Logarithms], k: int) -> bool:
+    falling = [-lgamma(k - power + 1) for power in range(1 + max((term.power for term in others), default=0))]
+    top = lead.coefficient - lgamma(k - lead.power + 1) + (k - lead.power) * lead.base
+    total = 0.0
+    for coefficient, power, base in others:
+        total += exp(min(coefficient + falling[power] + (k - power) * base - top, 50.0))
+    return total < 1 - 1e-9
 
 
 def _coefficients(form: Form) -> Iterator[fmpz]:
