@@ -1,8 +1,7 @@
 """The command ``dpverdict``: one module for each command, and one place where all of them end.
 
-A command returns the text for standard output, with an exit status or without, or raises one of our errors.
-
-3 interrupted.
+A command returns the text for standard output, alone or with an exit status, or raises one of our errors.  Exit status:
+0 done, 1 refuted or not confirmed, 2 bad input, 3 interrupted.
 """
 
 from __future__ import annotations
