@@ -238,9 +238,9 @@ def _bisect(chain: Derivatives, low: Fraction, high: Fraction) -> tuple[list[Box
             found = form.sign_at(middle, max(64, bits_low // 2))
             stack.append((middle, high, found, (after, bits_high)))
             stack.append((low, middle, (before, bits_low), found))
-        else:
-            boxes.append(box)
-        if box is not None and before != after:
+            continue
+        boxes.append(box)
+        if before != after:
             crossings.append(Crossing(form, low, high, before))
     return boxes, crossings
 
