@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from flint import arb, ctx, fmpq
 
+from dpverdict.reading.exact import sign_roots
 from dpverdict.reading.exact.exponential import Exponential, Term
 from dpverdict.reading.exact.sign import (
     AtPoint,
@@ -225,6 +226,31 @@ def test_wrong_factor_proofs_are_rejected() -> None:
     assert not recheck(-function, ALL, replace(good, rest=-good.rest))
     assert not recheck(function, Interval(Fraction(2), None), replace(good, place=Fraction(1)))
     assert not recheck(function + Exponential.constant(1), ALL, good)
+
+
+def test_a_wrong_turn_is_rejected() -> None:
+    function = power(parse("1/2 - exp(-eps)"), 2) + Exponential.constant(Fraction(1, 10**40))
+    good = factor_proof(function)
+    (factor,) = good.factors
+    survey = factor.survey
+    assert survey is not None
+    (number,) = [number for number, box in enumerate(survey.boxes) if box.turn is not None]
+    box, boxes = survey.boxes[number], list(survey.boxes)
+    for turn in (None, box.low, box.high + 1, box.turn + Fraction(1, 10**19)):
+        boxes[number] = replace(box, turn=turn)
+        other = replace(factor, survey=replace(survey, boxes=tuple(boxes)))
+        assert not recheck(function, ALL, replace(good, factors=(other,)))
+    # The same boxes prove nothing about a function that does cross.
+    below = function - Exponential.constant(Fraction(2, 10**40))
+    assert not recheck(below, ALL, replace(good, factors=(replace(factor, function=below * (10**40)),)))
+
+
+def test_giving_up_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    positive_function = power(parse("eps - 2*exp(-1/2*eps)"), 2) + Exponential.constant(Fraction(1, 10**6))
+    proof(positive_function)
+    monkeypatch.setattr(sign_roots, "MOST_BOXES", 0)
+    assert isinstance(decide(positive_function), Undecided)
+    assert positive(positive_function) is None
 
 
 def test_a_proof_for_one_range_is_none_for_another() -> None:

@@ -202,10 +202,6 @@ class Exponential:
             raise ValueError(f"times exp({-decay}·ε), an exponential would grow")
         return Exponential(wide.scale, tuple(part.right_shift(-places) for part in wide.parts))
 
-    def times_eps(self, power: int) -> Exponential:
-        """This times ε^power, power ≥ 0."""
-        return Exponential(self.scale, (ZERO,) * power + self.parts)
-
     def derivative(self) -> Exponential:
         """The derivative by ε."""
         slope = fmpq(-1, self.scale)

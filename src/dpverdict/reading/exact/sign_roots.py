@@ -7,17 +7,20 @@ be algebraic, against Lindemann (baker1975transcendental).  So zeros are simple,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import factorial
 
 from flint import arb, arb_poly, ctx, fmpz, fmpz_poly
 
-from dpverdict.reading.exact.exponential import ball
+from dpverdict.reading.exact.exponential import ball, fraction
 from dpverdict.reading.exact.sign_forms import Form, Interval
 
 ORDERS = (1, 4, 12)
 """Orders of the Taylor models that a box is tried with, in turn."""
+
+MOST_BITS_OF_TURNS = 4096
+"""The precision up to which the turn of a function that almost touches 0 is sought; after that, boxes are split."""
 
 MOST_BOXES = 20_000
 """The seat belt of bisection, which ends by the argument above."""
@@ -29,12 +32,16 @@ class TooManyBoxes(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """From low to high, h or its derivative has no zero, as the Taylor model of this order and precision shows."""
+    """From low to high, h or its derivative has no zero, as the Taylor model of this order and precision shows.
+
+    With a turn, it is h'' that has none, and the parabola below (or above) h at the turn stays off 0.
+    """
 
     low: Fraction
     high: Fraction
     order: int
     bits: int
+    turn: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +116,31 @@ def stays_off_zero(chain: Derivatives, offset: int, box: Box) -> bool:
 
 def is_simple(chain: Derivatives, box: Box) -> bool:
     """Whether, in the box, the function has no zero or is monotone, by its model."""
+    if box.turn is not None:
+        return _bends_away(chain, box, box.turn)
     with ctx.workprec(box.bits):
         model, distances = chain.model(0, box), _distances(box)
         return excludes_zero(model(distances)) or excludes_zero(model.derivative()(distances))
 
 
-def is_monotone(chain: Derivatives, box: Box) -> bool:
-    """Whether the function is strictly monotone in the box, by its model."""
+def _bends_away(chain: Derivatives, box: Box, turn: Fraction) -> bool:
+    """Whether |h| ≥ |h(turn)| - h'(turn)²/(2·min|h''|) > 0 in the box, with h(turn) and h'' of the same sign."""
     with ctx.workprec(box.bits):
-        return excludes_zero(chain.model(0, box).derivative()(_distances(box)))
+        bend, place = _bend(chain, box), ball(turn)
+        value, slope = chain[0].enclose(place), chain[1].enclose(place)
+        return box.low <= turn <= box.high and excludes_zero(bend) and bool(2 * value * bend > slope * slope)
+
+
+def _bend(chain: Derivatives, box: Box) -> arb:
+    """A ball that contains h'' in the box, from a model of order 2 or more; at the current precision."""
+    return chain.model(0, box).derivative().derivative()(_distances(box))
+
+
+def _crosses_once(chain: Derivatives, box: Box) -> bool:
+    """Whether the function, of different signs at the ends, is monotone, convex or concave in the box, by its model."""
+    with ctx.workprec(box.bits):
+        slope, distances = chain.model(0, box).derivative(), _distances(box)
+        return excludes_zero(slope(distances)) or (box.order > 1 and excludes_zero(slope.derivative()(distances)))
 
 
 def _distances(box: Box) -> arb:
@@ -207,15 +230,17 @@ def _bisect(chain: Derivatives, low: Fraction, high: Fraction) -> tuple[list[Box
             raise TooManyBoxes
         bits = max(64 + 4 * _depth(high - low), 32 + bits_low, 32 + bits_high)
         box = _accepted(chain, low, high, bits, crossing=before != after)
+        # Far from 0 relative to the width, boxes are halved; otherwise they grow with their distance from it.
+        middle = 2 * low if high > 4 * low else (low + high) / 2
+        if box is None and before == after and high <= 4 * low:
+            box, middle = _at_turn(chain, Box(low, high, 4, bits, middle), before)
         if box is None:
-            # Far from 0 relative to the width, boxes are halved; otherwise they grow with their distance from it.
-            middle = 2 * low if high > 4 * low else (low + high) / 2
             found = form.sign_at(middle, max(64, bits_low // 2))
             stack.append((middle, high, found, (after, bits_high)))
             stack.append((low, middle, (before, bits_low), found))
-        else:
-            boxes.append(box)
-        if box is not None and before != after:
+            continue
+        boxes.append(box)
+        if before != after:
             crossings.append(Crossing(form, low, high, before))
     return boxes, crossings
 
@@ -223,12 +248,45 @@ def _bisect(chain: Derivatives, low: Fraction, high: Fraction) -> tuple[list[Box
 def _accepted(chain: Derivatives, low: Fraction, high: Fraction, bits: int, *, crossing: bool) -> Box | None:
     if high > 4 * low:
         return None
-    test = is_monotone if crossing else is_simple
+    test = _crosses_once if crossing else is_simple
     for order in ORDERS:
         box = Box(low, high, order, bits)
         if test(chain, box):
             return box
     return None
+
+
+def _at_turn(chain: Derivatives, box: Box, sign: int) -> tuple[Box | None, Fraction]:
+    """Where h almost touches 0 in a box whose ends have this sign: the box with the place of the turn, if that settles
+    it; otherwise a place to split the box, beyond 0 if possible."""
+    turn, unsettled = (box.low + box.high) / 2, (None, (box.low + box.high) / 2)
+    with ctx.workprec(box.bits):
+        bend = _bend(chain, box)
+    if not bend * sign > 0 or chain[1].sign_at(box.low)[0] == chain[1].sign_at(box.high)[0]:
+        return unsettled
+    bits = 64
+    while bits <= MOST_BITS_OF_TURNS:
+        turn = _newton(chain, turn, bits)
+        if not box.low < turn < box.high:
+            return unsettled
+        found, needed = chain[0].sign_at(turn)
+        if found != sign:
+            return None, turn
+        settled = replace(box, turn=turn, bits=max(box.bits, 2 * needed))
+        if _bends_away(chain, settled, turn):
+            return settled, turn
+        bits *= 2
+    return unsettled
+
+
+def _newton(chain: Derivatives, turn: Fraction, bits: int) -> Fraction:
+    """A place closer to the zero of h', in general: what it is used for is checked."""
+    with ctx.workprec(bits):
+        for _ in range(2):
+            place = ball(turn)
+            step = chain[1].enclose(place) / chain[2].enclose(place)
+            turn = fraction((place - step).mid().fmpq()) if step.is_finite() else Fraction(-1)
+    return turn
 
 
 def _depth(width: Fraction) -> int:

@@ -15,11 +15,10 @@ coefficients are ≥ 0 too.  For B = 0 there are no later coefficients.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from math import exp, lgamma, log, perm
+from operator import mul
 from typing import NamedTuple
-
-from flint import fmpz, fmpz_poly
 
 from dpverdict.reading.exact.sign_forms import Form
 
@@ -42,20 +41,21 @@ def find_length(form: Form) -> int | None:
     if lead.coefficient < 0:
         return None
     length = _expected_length(lead, others)
-    if length is None or any(value < 0 for value in islice(_coefficients(form), length + 1)):
+    if length is None or any(value < 0 for value in islice(_coefficients(terms), length + 1)):
         return None
     return length if _dominates(lead, others, length) else None
 
 
 def succeeds(form: Form, length: int) -> bool:
     """Whether the proof with this K holds for a stripped form: everything is computed again."""
-    lead, others = _split(_terms(form))
+    terms = _terms(form)
+    lead, others = _split(terms)
     return (
         lead.coefficient > 0
         and length >= max(term.power for term in (lead, *others))
         and all(_keeps_up(lead, term, length) for term in others)
         and _dominates(lead, others, length)
-        and all(value >= 0 for value in islice(_coefficients(form), length + 1))
+        and all(value >= 0 for value in islice(_coefficients(terms), length + 1))
     )
 
 
@@ -135,21 +135,20 @@ def _seems_to_dominate(lead: Logarithms, others: list[Logarithms], k: int) -> bo
     return total < 1 - 1e-9
 
 
-def _coefficients(form: Form) -> Iterator[fmpz]:
+def _coefficients(terms: list[GrowingTerm]) -> Iterator[int]:
     """k!·c_k of e^{Jτ}·G for k = 0, 1, 2, …"""
-    top = form.degree
-    moving = [_reversed(row, top) for row in form.rows]
-    k = 0
-    while True:
-        total = fmpz(0)
-        for power, row in enumerate(moving[: k + 1]):
-            total += row(1) * perm(k, power)
-            # x·d/dx multiplies each coefficient by its base; row i is one step behind for each power of τ.
-            moving[power] = row.derivative().left_shift(1)
+    rows: dict[int, tuple[list[int], list[int]]] = {}
+    for term in terms:
+        values, bases = rows.setdefault(term.power, ([], []))
+        values.append(term.coefficient)
+        bases.append(term.base)
+    moving = sorted((power, values, bases) for power, (values, bases) in rows.items())
+    for k in count():
+        total = 0
+        for row, (power, values, bases) in enumerate(moving):
+            if power > k:
+                break
+            total += perm(k, power) * sum(values)
+            # These terms have grown k - power times; with 0⁰ = 1, those of base 0 have counted once.
+            moving[row] = power, list(map(mul, values, bases)), bases
         yield total
-        k += 1
-
-
-def _reversed(row: fmpz_poly, top: int) -> fmpz_poly:
-    places = row.coeffs()
-    return fmpz_poly([fmpz(0)] * (top + 1 - len(places)) + places[::-1])
