@@ -17,10 +17,12 @@ from dpverdict.reading.exact.orders import (
     Order,
     Tree,
     is_circular,
+    is_contradictory,
     ordered,
     probability_of_order,
     probability_of_tree,
     tree_of,
+    without_implied,
 )
 from dpverdict.reading.exact.whole_line import WholeLine
 from dpverdict.reading.exact.whole_orders import probability_of_whole_order, probability_of_whole_tree
@@ -81,6 +83,10 @@ def _before(component: Component, terms: _Terms, end: Fraction) -> Fraction:
 
 
 def _of_tightest(component: Component, memo: Memo) -> Quotient:
+    if len(component.constraints) >= len(component.densities) > 2:
+        if is_contradictory(component.constraints, component.is_whole):
+            return IMPOSSIBLE
+        component = Component(component.densities, without_implied(component.constraints))
     coefficients = [c for constraint in component.constraints for _, c in constraint.terms]
     if component.is_real or (component.is_whole and all(abs(c) == 1 for c in coefficients)):
         order = ordered(component.densities, component.constraints)

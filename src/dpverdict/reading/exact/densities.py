@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
+from dpverdict.errors import UnreadableError
+
 END: TypeAlias = Fraction | None
 """An end of a range; None where there is none."""
 
@@ -78,6 +80,20 @@ class Ranged:
 
 Density: TypeAlias = TwoSided | OneSided | Even
 WholeDensity: TypeAlias = Geometric | Ranged
+
+
+MOST_POWERS = 1 << 18
+
+
+def affordable(powers: int) -> None:
+    """Refuse polynomials of a degree that only numbers with long decimals lead to.  Raises `UnreadableError`."""
+    if powers > MOST_POWERS:
+        raise UnreadableError(
+            "EXACT-021",
+            "scales and thresholds whose fractions have large denominators",
+            why=f"a common denominator makes polynomials of degree {powers:,}",
+            fix="fractions instead of long decimals: 4 / (3 * epsilon) is exact, (4 / 3) / epsilon is not",
+        )
 
 
 def points_of(density: Density) -> tuple[Fraction, ...]:

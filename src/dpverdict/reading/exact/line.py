@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, assert_never
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpq_poly
 
-from dpverdict.reading.exact.densities import END, Density, Even, OneSided, TwoSided, points_of, rate_of
+from dpverdict.reading.exact.densities import END, Density, Even, OneSided, TwoSided, affordable, points_of, rate_of
 from dpverdict.reading.exact.exponential import Exponential, rational
 
 _RING: Any = fmpq_mpoly_ctx.get(("x", "w", "y", "z"), Ordering.lex)
@@ -198,6 +198,7 @@ class Line:
             if coefficient != 0:
                 rows.setdefault(k, {})[j] = coefficient
         assert all(j >= 0 for row in rows.values() for j in row), "an exponential that grows"
+        affordable(max((j for row in rows.values() for j in row), default=0))
         parts = [_dense(rows.get(k, {})) for k in range(max(rows, default=-1) + 1)]
         return Exponential(self.scale, tuple(parts)).reduced()
 

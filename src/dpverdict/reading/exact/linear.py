@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any, TypeAlias, assert_never
 
 from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx
 
 from dpverdict.errors import UnreadableError
-from dpverdict.reading.exact.densities import Density, Even, OneSided, TwoSided
+from dpverdict.reading.exact.densities import Density, Even, OneSided, TwoSided, affordable
 from dpverdict.reading.exact.exponential import Exponential, fraction, rational
 from dpverdict.reading.exact.expression_text import Term
 from dpverdict.reading.exact.orders import Constraint
@@ -215,6 +216,8 @@ def _total(cells: Iterable[Cell]) -> Exponential:
             for monomial, coefficient in polynomial.terms():
                 at = monomial[0], -constant
                 sums[at] = sums.get(at, Fraction(0)) + fraction(coefficient)
+    scale = lcm(*(decay.denominator for _, decay in sums))
+    affordable(int(scale * max((decay for _, decay in sums), default=0)))
     return Exponential.of_terms(Term(value, power, decay) for (power, decay), value in sums.items() if value)
 
 

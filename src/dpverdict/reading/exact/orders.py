@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import TypeAlias
 
-from dpverdict.reading.exact.densities import END, Density, Even, OneSided, TwoSided, WholeDensity
+from dpverdict.reading.exact.densities import END, Density, Even, Geometric, OneSided, Ranged, TwoSided, WholeDensity
 from dpverdict.reading.exact.exponential import Exponential
 from dpverdict.reading.exact.line import Function, Line, Scalar, power, product, total
 
@@ -41,6 +42,8 @@ class Order:
 
     draws: tuple[Placed, ...]
     pairs: frozenset[tuple[int, int]]
+    strict: frozenset[tuple[int, int]] = frozenset()
+    """Those of the pairs whose draws, whole numbers, must not be equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +68,16 @@ def ordered(densities: Sequence[Density | WholeDensity], constraints: Sequence[C
     if any(len(constraint.terms) > 2 for constraint in constraints):
         return None
     placing = _placings(len(densities), links)
-    pairs = set()
-    for link in links:
-        pair = _pair(link, placing)
-        if pair is None:
+    pairs = [_pair(link, placing) for link in links]
+    strict: list[tuple[int, int]] = []
+    if any(offset != 0 for _, offset in pairs):
+        # Whole numbers that run in a circle: each may also be strictly below another where it stands.
+        placing = [(Fraction(1), Fraction(0))] * len(densities)
+        pairs = [_pair(link, placing) for link in links]
+        if isinstance(densities[0], Geometric | Ranged) and all(offset in (0, 1) for _, offset in pairs):
+            strict = [pair for pair, offset in pairs if pair is not None and offset == 1]
+        else:
             return None
-        pairs.add(pair)
     ends = _ends(len(densities), [constraint for constraint in constraints if len(constraint.terms) == 1])
     draws = []
     for at, density in enumerate(densities):
@@ -79,7 +86,8 @@ def ordered(densities: Sequence[Density | WholeDensity], constraints: Sequence[C
         if factor < 0:
             low, high = high, low
         draws.append(Placed(density.placed(factor, shift), low, high))
-    return Order(tuple(draws), frozenset(pairs))
+    known = [pair for pair, _ in pairs if pair is not None]
+    return Order(tuple(draws), frozenset(known), frozenset(strict)) if len(known) == len(pairs) else None
 
 
 def _placings(count: int, links: Sequence[Constraint]) -> list[_Placing]:
@@ -105,13 +113,14 @@ def _placings(count: int, links: Sequence[Constraint]) -> list[_Placing]:
     return [placing[at] for at in range(count)]
 
 
-def _pair(link: Constraint, placing: Sequence[_Placing]) -> tuple[int, int] | None:
+def _pair(link: Constraint, placing: Sequence[_Placing]) -> tuple[tuple[int, int] | None, Fraction]:
+    """(i, j) and c where the link says: placed draw i + c ≤ placed draw j."""
     (i, a), (j, b) = link.terms
     left, right = a / placing[i][0], b / placing[j][0]
     offset = link.offset - left * placing[i][1] - right * placing[j][1]
-    if left != -right or offset != 0:
-        return None
-    return (i, j) if left > 0 else (j, i)
+    if left != -right:
+        return None, Fraction(0)
+    return ((i, j) if left > 0 else (j, i)), offset / abs(left)
 
 
 def _ends(count: int, bounds: Sequence[Constraint]) -> list[tuple[END, END]]:
@@ -127,6 +136,50 @@ def _ends(count: int, bounds: Sequence[Constraint]) -> list[tuple[END, END]]:
     return [(lows.get(at), highs.get(at)) for at in range(count)]
 
 
+def without_implied(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """Without the differences of two draws that other differences already keep as small: x ≤ y and y ≤ z give x ≤ z."""
+    kept = list(constraints)
+    for constraint in constraints:
+        difference = _difference(constraint)
+        if difference is not None:
+            i, j, most = difference
+            others = [other for other in kept if other is not constraint]
+            if _least_sum(i, j, others) <= most:
+                kept = others
+    return tuple(kept)
+
+
+def is_contradictory(constraints: Sequence[Constraint], whole: bool) -> bool:
+    """Whether differences around a circle add up to less than 0; for real noise, 0 has no probability either."""
+    for constraint in constraints:
+        difference = _difference(constraint)
+        if difference is not None:
+            i, j, most = difference
+            around = most + _least_sum(j, i, constraints)
+            if around < 0 or (around == 0 and not whole):
+                return True
+    return False
+
+
+def _difference(constraint: Constraint) -> tuple[int, int, Fraction] | None:
+    """(i, j, most) where the comparison is draw i - draw j ≤ most."""
+    if len(constraint.terms) != 2 or constraint.terms[0][1] != -constraint.terms[1][1]:
+        return None
+    (i, a), (j, _) = constraint.terms
+    return (i, j, -constraint.offset / a) if a > 0 else (j, i, constraint.offset / a)
+
+
+def _least_sum(start: int, end: int, constraints: Sequence[Constraint]) -> Fraction | float:
+    """The least bound on draw `start` - draw `end` that follows by adding up differences."""
+    reached: dict[int, Fraction] = {start: Fraction(0)}
+    links = [link for link in map(_difference, constraints) if link is not None]
+    for _ in links:
+        for i, j, most in links:
+            if i in reached and reached[i] + most < reached.get(j, inf):
+                reached[j] = reached[i] + most
+    return reached.get(end, inf)
+
+
 # --- trees --------------------------------------------------------------------------------------------------------
 
 
@@ -136,6 +189,8 @@ def tree_of(order: Order) -> Tree | None:
     Comparisons that follow from others are left out.
     """
     pairs = order.pairs
+    if order.strict:
+        return None
     if len(pairs) >= len(order.draws):
         pairs = _reduced(pairs)
     if len(pairs) != len(order.draws) - 1:

@@ -19,7 +19,6 @@ from dpverdict.mechanism.constants import ZERO, number, truth
 from dpverdict.mechanism.facts import Facts
 from dpverdict.mechanism.laws import (
     Bernoulli,
-    DiscreteLaplace,
     Exponential,
     ExponentialMechanism,
     FiniteChoice,
@@ -309,8 +308,8 @@ def _without_noise(difference: Term) -> Term:
 
 
 def location_of(law: Law) -> Term:
-    """Where the noise is centred: 0 for laws that are not placed but bounded."""
-    return law.location if isinstance(law, Laplace | Exponential | DiscreteLaplace) else ZERO
+    """What the offset of a comparison takes up: the location of real noise, nothing of other laws."""
+    return law.location if isinstance(law, Laplace | Exponential) else ZERO
 
 
 def _endless_output(term: Term) -> UnreadableError:

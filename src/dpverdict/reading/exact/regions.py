@@ -24,7 +24,8 @@ class Noise:
 class LinearComparison:
     """Σ coefficient · (noise - its location) + offset ≤ 0, or < 0 where it is strict.
 
-    The offset is free of noise: it takes up the locations.  Laws that have no location count from 0.
+    The offset is free of noise: it takes up the locations of Laplace and exponential noise.  Noise of other laws (on
+    whole numbers, or between bounds) stands for itself, and what its law depends on are the law's parameters.
     """
 
     terms: tuple[tuple[Noise, Fraction], ...]

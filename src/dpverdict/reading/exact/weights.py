@@ -141,8 +141,7 @@ def density_of(law: Law, given: Any, arguments: Mapping[str, object]) -> Density
         case Uniform(low, high):
             return Even(rational_at(low, given, arguments), rational_at(high, given, arguments))
         case DiscreteLaplace(location, scale):
-            _whole_at(location, given, arguments)
-            return Geometric(rate_at(scale, given, arguments)[0], Fraction(0))
+            return Geometric(rate_at(scale, given, arguments)[0], _whole_at(location, given, arguments))
         case TruncatedDiscreteLaplace(location, scale, low, high) | TruncatedGeometric(location, scale, low, high):
             placed, least, most = (_whole_at(term, given, arguments) for term in (location, low, high))
             rate = rate_at(scale, given, arguments)[0]

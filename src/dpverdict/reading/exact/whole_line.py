@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import comb, lcm
 from typing import TypeAlias, assert_never
 
-from dpverdict.reading.exact.densities import END, Geometric, Ranged, WholeDensity
+from dpverdict.reading.exact.densities import END, Geometric, Ranged, WholeDensity, affordable
 from dpverdict.reading.exact.ratio import ONE, ZERO, Ratio
 
 Piece: TypeAlias = dict[tuple[int, int], Ratio]
@@ -34,6 +34,8 @@ class WholeLine:
         self._points = sorted(cuts | set(points))
         self._last = len(self._points)
         self.scale = lcm(*(density.rate.denominator for density in densities))
+        rates = sum(density.rate for density in densities) * self.scale
+        affordable(int(rates) * (self._points[-1] - self._points[0] + 1))
 
     # --- functions --------------------------------------------------------------------------------------------------
 

@@ -28,12 +28,15 @@ def probability_of_whole_order(order: Order) -> Quotient:
     upper = [0] * len(densities)
     for i, j in order.pairs:
         upper[i] |= 1 << j
+    beyond = [0] * len(densities)
+    for i, j in order.strict:
+        beyond[i] |= 1 << j
     known: dict[int, tuple[Function, Function, Ratio]] = {}
 
     def reached(members: int) -> tuple[Function, Function, Ratio]:
         """Increments, sums and their limit."""
         if members not in known:
-            parts = [_peeled(densities, members, peel, reached) for peel in _up_sets(members, upper)]
+            parts = [_peeled(densities, members, peel, reached) for peel in _up_sets(members, upper, beyond)]
             increments = total(parts)
             known[members] = increments, *line.cumulative(increments)
         return known[members]
@@ -54,11 +57,12 @@ def _peeled(
     return product(factors)
 
 
-def _up_sets(members: int, upper: Sequence[int]) -> Iterator[int]:
-    """The non-empty subsets that hold with each draw all members above it."""
+def _up_sets(members: int, upper: Sequence[int], beyond: Sequence[int]) -> Iterator[int]:
+    """The non-empty subsets that hold with each draw all members above it; none of these may be strictly above it."""
     subset = members
     while subset:
-        if all(not upper[at] & members & ~subset for at in range(len(upper)) if subset >> at & 1):
+        inside = [at for at in range(len(upper)) if subset >> at & 1]
+        if all(not upper[at] & members & ~subset and not beyond[at] & members for at in inside):
             yield subset
         subset = (subset - 1) & members
 
