@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from dpverdict.mechanism.algebra import parts_of, scale
+from dpverdict.mechanism.algebra import add, parts_of, scale
 from dpverdict.mechanism.laws import DiscreteLaplace, Exponential, Laplace
 from dpverdict.mechanism.properties import inputs_in
 from dpverdict.mechanism.rebuild import rebuild
@@ -69,7 +69,7 @@ def directions(regions: Sequence[Region]) -> dict[Input, bool] | None:
         for comparison in region.comparisons:
             if any(_inputs_in_shape(noise) for noise, _ in comparison.terms):
                 return None
-        offsets = [comparison.offset for comparison in region.comparisons]
+        offsets = [_with_locations(comparison) for comparison in region.comparisons]
         for guard in region.guards:
             if not isinstance(guard, Comparison) or guard.relation == "==":
                 return None
@@ -96,8 +96,17 @@ def _inputs_of_law(noise: Noise) -> frozenset[Input]:
     return frozenset().union(*(inputs_in(parameter) for parameter in noise.law.parameters))
 
 
+def _with_locations(comparison: LinearComparison) -> Term:
+    """The offset of the comparison over centred noise: regions leave the locations of whole noise in its law."""
+    offset = comparison.offset
+    for noise, coefficient in comparison.terms:
+        if isinstance(noise.law, DiscreteLaplace):
+            offset = add(offset, scale(noise.law.location, coefficient))
+    return offset
+
+
 def _inputs_in_shape(noise: Noise) -> bool:
-    """Whether anything but the location, which comparisons have taken up, depends on inputs."""
+    """Whether anything but the location of the noise depends on inputs."""
     placed = isinstance(noise.law, Laplace | Exponential | DiscreteLaplace)
     shape = noise.law.parameters[1:] if placed else noise.law.parameters
     return any(inputs_in(parameter) for parameter in shape)
