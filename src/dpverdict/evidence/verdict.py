@@ -175,10 +175,12 @@ class Undecided(Verdict):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the kernel says of a proof: how many comparisons it settled itself, and how many it could not."""
+    """What the kernel says of a proof: how many comparisons it settled itself, and how many it could not; and for how
+    many it confirmed the probabilities in a second way."""
 
     settled: int
     open: int
+    confirmed: int = 0
 
 
 def _finite(value: float | None) -> float | str | None:

@@ -15,15 +15,10 @@ from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decid
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A comparison that the claim cannot explain, and the unit's value where it cannot."""
+    """A comparison that the claim cannot explain at this ε."""
 
     comparison: Comparison
-    place: Fraction
-
-    @property
-    def epsilon(self) -> Fraction:
-        """The ε at which the claim fails."""
-        return self.place if self.comparison.unit.exponent == 1 else 1 / self.place
+    epsilon: Fraction
 
 
 @dataclass(slots=True)
@@ -51,7 +46,9 @@ def settle(space: Space, seconds: float | None = None, listen: Listener | None =
             case Undecided(reason):
                 done.open.append((comparison, reason))
             case Negative(place):
-                done.violation = Violation(comparison, place)
+                # Noise of fixed scale knows no ε: the claim is then about one.
+                only = space.claim.epsilon_range.only
+                done.violation = Violation(comparison, only or comparison.unit.epsilon(place))
                 return done
         done.seconds = time.perf_counter() - begun
         if listen is not None:

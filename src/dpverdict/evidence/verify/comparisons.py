@@ -100,6 +100,13 @@ def regions_by_output(exact: ExactProgram) -> dict[Outcome, Sequence[Region]]:
     return {output: tuple(regions) for output, regions in found.values()}
 
 
+def regions_of(exact: ExactProgram, output: Outcome, given: Any) -> list[Region]:
+    """What one output depends on, on an input."""
+    wanted = key(output)
+    found = (regions for pattern, regions in exact.regions.items() if exact.output_key(pattern, given) == wanted)
+    return [region for regions in found for region in regions]
+
+
 def coordinates_of(exact: ExactProgram, inputs: Inputs, is_list: bool) -> list[Input]:
     """The program's input symbols, in the order of the places."""
     found = {one for regions in exact.regions.values() for one in inputs_of(regions)}

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from dpverdict.claim.values import plain
 from dpverdict.errors import DPVerdictError
 from dpverdict.evidence.verdict import Checked
-from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons
+from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons, regions_of
 from dpverdict.evidence.verify.inequality import Bound, bound_of, gap
+from dpverdict.evidence.verify.quadrature import BITS, NoAnswer, Point, probability_of
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.mechanism.outcome import to_json as outcome_to_json
 from dpverdict.reading.exact.exponential import Exponential, Quotient
@@ -22,8 +24,11 @@ from dpverdict.reading.exact.sign import Certificate, Nonnegative, decide, posit
 from dpverdict.reading.exact.sign_json import from_json, to_json
 from dpverdict.reading.exact.sign_recheck import recheck
 
-SAMPLED = 5
-"""Inputs whose whole distribution is computed, so that its sum is checked."""
+SAMPLED = frozenset((0, 1, 4, 16, 64, 256, 1024, 4096, 16384))
+"""The inequalities whose probabilities are worked out in a second way, and whose inputs' outputs have to sum to 1."""
+
+BETWEEN = Fraction(7, 5)
+"""Where in the range of ε that is done; any place would do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ def inequalities(space: Space) -> Iterator[tuple[Comparison, Bound, Exponential]
 
 def check(space: Space, entries: Sequence[Any]) -> Checked:
     """Settle everything again.  Raises `DoesNotHold`."""
-    listed, settled, sampled = iter(entries), 0, list[Comparison]()
+    listed, settled, sampled = iter(entries), 0, list[tuple[Comparison, Bound]]()
     probabilities: dict[tuple[Exponential, Exponential], tuple[Quotient, Bound]] = {}
     for comparison, bound, function in inequalities(space):
         entry = next(listed, None)
@@ -65,18 +70,17 @@ def check(space: Space, entries: Sequence[Any]) -> Checked:
             raise DoesNotHold(f"{entry!r} stands where the comparison of {_shown(comparison)} has to")
         if not recheck(function, bound.interval, _certificate(entry)):
             raise DoesNotHold(f"it does not show the inequality of {_shown(comparison)}: {entry[3]!r}")
+        if settled in SAMPLED:
+            sampled.append((comparison, bound))
         settled += 1
-        if len(sampled) < SAMPLED:
-            sampled.append(comparison)
         for one in (comparison.probability, comparison.neighbour_probability):
             probabilities[one.numerator, one.denominator] = (one, bound)
     if next(listed, None) is not None:
         raise DoesNotHold(f"it lists more than the {settled} inequalities that there are")
     for one, bound in probabilities.values():
         check_probability(one, bound)
-    for comparison in sampled:
-        _check_sum(space, comparison)
-    return Checked(settled, 0)
+    confirmed = sum(_confirmed(space, comparison, bound) for comparison, bound in sampled)
+    return Checked(settled, 0, confirmed)
 
 
 def check_probability(probability: Quotient, bound: Bound) -> None:
@@ -89,9 +93,21 @@ def check_probability(probability: Quotient, bound: Bound) -> None:
     raise DoesNotHold(f"{probability.text()} is no probability for every ε of the claim")
 
 
-def _check_sum(space: Space, comparison: Comparison) -> None:
-    exact, given = space.on(comparison.input)
-    exact.distribution(given, comparison.within, space.memo)  # an error if the sum is not 1
+def _confirmed(space: Space, comparison: Comparison, bound: Bound) -> bool:
+    """Whether both probabilities were confirmed by quadrature.  Raises `DoesNotHold` where the two ways differ."""
+    place = bound.interval.low if bound.interval.is_point else bound.interval.place(BETWEEN)
+    both = ((comparison.input, comparison.probability), (comparison.neighbour, comparison.neighbour_probability))
+    for value, probability in both:
+        exact, given = space.on(value)
+        exact.distribution(given, comparison.within, space.memo)  # an error if its sum is not 1
+        point = Point(given, exact.program.arguments, comparison.unit.epsilon(place))
+        try:
+            found = probability_of(regions_of(exact, comparison.output, given), point)
+        except NoAnswer:
+            return False
+        if not found.overlaps(probability.value(place, BITS)):
+            raise DoesNotHold(f"quadrature gives {found} for {_shown(comparison)}, not {probability.digits(place)}")
+    return True
 
 
 def _is_about(entry: Any, comparison: Comparison) -> bool:

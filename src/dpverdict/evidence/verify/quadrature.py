@@ -15,9 +15,9 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpq
 
-from dpverdict.mechanism import algebra
-from dpverdict.mechanism.constants import exact
+from dpverdict.mechanism.constants import exact, number
 from dpverdict.mechanism.laws import Bernoulli, Exponential, ExponentialMechanism, FiniteChoice, Laplace
+from dpverdict.mechanism.rebuild import rebuild
 from dpverdict.mechanism.structure import (
     Affine,
     Comparison,
@@ -90,9 +90,8 @@ def _rational(term: Term, point: Point) -> Fraction:
 
 
 def _at_epsilon(term: Term, epsilon: Fraction) -> Term:
-    from dpverdict.mechanism.rebuild import rebuild
 
-    return algebra.number(epsilon) if isinstance(term, Epsilon) else rebuild(term, lambda one: _at_epsilon(one, epsilon))
+    return number(epsilon) if isinstance(term, Epsilon) else rebuild(term, lambda one: _at_epsilon(one, epsilon))
 
 
 def _ball(term: Term, point: Point) -> arb:
@@ -281,5 +280,3 @@ def _below(law: Law, rate: Fraction, s: acb, side: Fraction) -> acb:
 
 def _q(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
-
-

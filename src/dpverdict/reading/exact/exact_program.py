@@ -70,6 +70,10 @@ class ExactProgram:
         """The outputs that do not depend on the input's values."""
         return tuple(_output(pattern, None, {}) for pattern in self.regions if not _depends_on_input(pattern))
 
+    def output_key(self, pattern: Pattern, input: Any) -> Hashable:
+        """The key of the output that a pattern is on an input."""
+        return _key(pattern, input, self.program.arguments)
+
     def unit(self, input: Any) -> Unit:
         """What the probabilities on an input are functions of."""
         units = units_in(self._solver, input)

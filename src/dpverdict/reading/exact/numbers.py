@@ -87,6 +87,10 @@ class Unit:
         """The value of x at an ε."""
         return epsilon**self.exponent
 
+    def epsilon(self, place: Fraction) -> Fraction:
+        """An ε at which x has this value."""
+        return place**self.exponent if self.exponent else Fraction(1)
+
     def text(self, value: Quotient) -> str:
         """The value as an expression in eps."""
         return value.text().replace("eps", {1: "eps", 0: "1", -1: "(1/eps)"}[self.exponent])
