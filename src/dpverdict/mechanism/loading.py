@@ -159,9 +159,7 @@ def _syntax_error(error: SyntaxError, target: str) -> TargetError:
         place=f"{error.filename}, {at}" if at else f"got {target}",
         excerpt=Excerpt(line.lstrip(), start, max(end, start + 1)) if line else None,
         why="Python cannot read the file, so nothing in it can be found",
-        fix=f"correct line {error.lineno} and run the command again"
-        if error.lineno
-        else "give a file of Python source",
+        fix=f"correct {at} and run the command again" if at else "give a file of Python source",
     )
 
 

@@ -248,7 +248,7 @@ class Values:
         sizes = [self.scalar(parameter) for parameter in children(term)]
         if not all(isinstance(size, (int, float)) and abs(size) < _FARTHEST for size in sizes):
             return _FARTHEST
-        return math.ceil(sum(_FAR * abs(size) for size in sizes))
+        return math.ceil(_FAR * sum(abs(float(size)) for size in sizes))
 
     # Terms with few values, by position.
     def positions(self, term: Term) -> Computed:
