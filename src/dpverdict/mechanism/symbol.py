@@ -286,10 +286,10 @@ _COMPARISONS: dict[str, Callable[[Term, Term], Term]] = {
 _NARROW = frozenset(("f2", "f4", "i1", "i2", "i4", "u1", "u2", "u4", "u8"))
 
 
-def wrap(term: Term, path: Tracing, *, is_real: bool = False) -> Any:
+def wrap(term: Term, path: Tracing) -> Any:
     """A term as the traced function sees it: known constants are plain values."""
     if isinstance(term, Constant):
-        return settled(term, is_real=is_real, is_numpy=path.is_numpy)
+        return settled(term, is_real=False, is_numpy=path.is_numpy)
     return Symbol(path.known(term), path)
 
 
@@ -353,10 +353,13 @@ def combine(mine: Symbol, other: Any, build: _Build, *, is_real: bool = False) -
     if path.is_numpy and kind_of(mine._term) is kind_of(theirs) is Kind.TRUTH:
         build = _of_numpy_booleans(build, path, sys._getframe(2))
     try:
-        is_real = is_real or isinstance(other, float) or Kind.REAL in (kind_of(mine._term), kind_of(theirs))
-        return wrap(build(mine._term, theirs), path, is_real=is_real)
+        made = build(mine._term, theirs)
     except NoMeaningError as error:
         _stop_or_concrete(path, (mine._term, theirs), error)
+    if not isinstance(made, Constant):
+        return Symbol(path.known(made), path)
+    is_real = is_real or isinstance(other, float) or Kind.REAL in (kind_of(mine._term), kind_of(theirs))
+    return settled(made, is_real=is_real, is_numpy=path.is_numpy)
 
 
 def logical(mine: Symbol, other: Any, build: Callable[[tuple[Term, Term]], Term]) -> Any:
