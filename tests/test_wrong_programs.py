@@ -283,6 +283,16 @@ def test_tracing_alone_is_not_fooled(name: str, monkeypatch: pytest.MonkeyPatch)
     assert agree_at_once(monkeypatch, WITHOUT_REPLAY[name])
 
 
+def test_numbers_in_a_list_that_numpy_has_read_keep_their_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(noise: Noise, x: Any) -> Any:
+        np.mean(x)
+        return isinstance(x[0], int) + noise.bernoulli()
+
+    monkeypatch.setattr(front, "replay", lambda *_: None)
+    assert agree(asked, [2.0, 1.0])
+    assert "a list that numpy has read" in refused(asked, [2, 1])
+
+
 def test_what_only_a_replay_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control of the test above."""
     assert not agree_at_once(monkeypatch, SEEN_BY_RUNNING["identity"])

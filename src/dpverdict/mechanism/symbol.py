@@ -20,6 +20,7 @@ import numpy as np
 from dpverdict.mechanism import algebra, decided_algebra
 from dpverdict.mechanism.constants import ZERO, NoMeaningError, from_python, settled, to_python
 from dpverdict.mechanism.numpy_callers import is_inside_numpy, may_read_booleans
+from dpverdict.mechanism.place import is_users
 from dpverdict.mechanism.properties import has_python_integers, is_random, kind_of, support
 from dpverdict.mechanism.structure import Affine, Constant, Kind, Term
 from dpverdict.mechanism.tracing import Tracing
@@ -42,6 +43,8 @@ class Symbol:
     # What it claims to be, so that isinstance checks go the way they go in a real run.
     @property  # type: ignore[misc]
     def __class__(self) -> type:
+        if self._path.is_taken and kind_of(self._term) is Kind.INTEGER and is_users(sys._getframe(1)):
+            self._path.stop("the type of a number in a list that numpy has read", "look at types before using numpy")
         return (_NUMPY_TYPES if self._path.is_numpy else _PYTHON_TYPES).get(kind_of(self._term), float)
 
     # Where Python demands a decision or a value.
@@ -239,7 +242,7 @@ class Symbol:
         """The symbol as numpy takes it into an array, where its own rules hold from then on."""
         if dtype is None or np.dtype(dtype) != object:
             if kind_of(self._term) is not Kind.TRUTH:
-                self._path = self._path.numpy  # in place: of a list, numpy takes the symbols themselves
+                self._path = self._path.taken  # in place: of a list, numpy takes the symbols themselves
             elif not may_read_booleans(sys._getframe(1)):
                 self._path.stop("numpy.array of symbolic booleans", "keep them in a list, or draw them with size=")
         single = np.empty((), dtype=object)

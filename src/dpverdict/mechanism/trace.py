@@ -75,12 +75,13 @@ def _draw(law: Law, occurrence: int) -> Draw:
 
 
 class NumpySide:
-    """A path as the items of arrays see it."""
+    """A path as the items of arrays see it; `is_taken` if it may also be Python's side."""
 
     is_numpy = True
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_taken: bool = False) -> None:
         self.python = path
+        self.is_taken = is_taken
         self.decide, self.concrete, self.stop = path.decide, path.concrete, path.stop
         self.read, self.known, self.without_decided = path.read, path.known, path.without_decided
 
@@ -89,14 +90,20 @@ class NumpySide:
         """The side where numpy's rules hold: this one."""
         return self
 
+    @property
+    def taken(self) -> NumpySide:
+        """The side of what numpy takes: this one."""
+        return self
+
 
 class Path:
     """One execution: it answers for the symbols and records what happens."""
 
-    is_numpy = False
+    is_numpy = is_taken = False
 
     def __init__(self, session: Session, prefix: tuple[bool, ...]) -> None:
         self.numpy = NumpySide(self)
+        self.taken = NumpySide(self, is_taken=True)
         self._session = session
         self._prefix = prefix
         self._facts = Facts()
