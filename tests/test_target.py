@@ -136,8 +136,10 @@ def test_what_is_wrong_with_a_file_is_said(folder: Path, source: str, shown: lis
 
 def test_a_file_that_is_no_text(folder: Path) -> None:
     (folder / "bad.py").write_bytes(b"\x00\xff\xfe")
-    with pytest.raises(TargetError):
+    with pytest.raises(TargetError) as caught:
         load("bad.py:f")
+    assert "bad.py" in str(caught.value)
+    assert "None" not in str(caught.value)
 
 
 def test_errors_in_a_file_that_a_file_imports_are_placed_there(folder: Path) -> None:
