@@ -47,6 +47,9 @@ _OFTEN_ENOUGH = 16
 _SPECIAL_SHARE = 0.25
 """How often an input that is moved takes one of the whole numbers that the program compares with."""
 
+_LARGEST_SPECIAL = 2**53
+"""Beyond this, not every whole number is a float."""
+
 _TOLERANCE = 1e-9
 
 
@@ -59,7 +62,8 @@ def replay(mechanism: Mechanism, program: Program, example: Any) -> Untraceable 
     compared = False
     branches = [node for node in in_order(program.root) if isinstance(node, BranchNode)]
     rare = Counter({(id(node), side): _OFTEN_ENOUGH for node in branches for side in (True, False)})
-    special = sorted({number for node in branches for number in _special(node.condition)})
+    numbers = {number for node in branches for number in _special(node.condition)}
+    special = sorted(number for number in numbers if abs(number) < _LARGEST_SPECIAL)
     draws_left = _DRAWS + program.paths
     try:
         with Watcher(mechanism.limits.seconds, mechanism.limits.path_seconds).running() as watcher:

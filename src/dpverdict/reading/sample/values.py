@@ -232,7 +232,7 @@ class Values:
         numbers = (known, *(factor for _, factor in noisy))
         if not all(isinstance(number, (int, Fraction)) and number.denominator == 1 for number in numbers):
             return
-        if not all(kind_of(term).is_integral for term, _ in noisy):
+        if not noisy or not all(kind_of(term).is_integral for term, _ in noisy):
             return
         if abs(known) + sum(abs(factor) * self._farthest(term) for term, factor in noisy) >= 2**63:
             raise _too_wide()
