@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from dpverdict.errors import Excerpt, TargetError
+from dpverdict.errors import DPVerdictError, Excerpt, TargetError
+from dpverdict.mechanism.failures import last_place
 
 FORMS = "catalog:NAME, package.module:name, path/file.py:name, exec:COMMAND or samples:A,B"
 
@@ -139,6 +140,9 @@ def _import_errors(target: str) -> Iterator[None]:
     try:
         yield
     except TargetError:
+        raise
+    except DPVerdictError as error:  # a mechanism that is declared wrongly, say: the error speaks for itself
+        error.place = error.place or last_place(error)
         raise
     except SyntaxError as error:
         raise _syntax_error(error, target) from None
