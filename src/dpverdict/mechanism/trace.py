@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import inspect
 import io
 from collections import Counter, deque
 from collections.abc import Callable
@@ -231,6 +232,8 @@ class Path:
             container = next(name for name, kind in _CONTAINERS.items() if isinstance(result, kind))
             items = tuple(self._shape_of(item, slots) for item in result)
             return Sequence(container, items)
+        if inspect.iscoroutine(result):
+            result.close()  # or Python warns that nobody awaited it
         self.stop(
             f"an output of type {type(result).__name__}",
             "return numbers, booleans, text, None, or lists, tuples and dictionaries of them",
