@@ -21,7 +21,7 @@ from dpverdict.cli.plain_counts import edges_of, tally_of
 from dpverdict.cli.runs import Count, Look, ProgramRuns, RecordedRuns, Runs, box_runs
 from dpverdict.cli.streams import Progress
 from dpverdict.cli.subject import Subject, find_runnable, plain
-from dpverdict.errors import UntraceableError
+from dpverdict.errors import MechanismError
 from dpverdict.execute.cancellation import cancel_on_signals
 from dpverdict.execute.executor import Finished
 from dpverdict.execute.job import Job
@@ -135,10 +135,10 @@ def _run(plan: Plan) -> Sample:
     try:
         with user_code():
             program = mechanism.program_for(plan.given, plan.subject.arguments)
-    except UntraceableError as error:
+        sampler = Sampler(program, plan.given, plan.epsilon, plan.subject.arguments)
+    except MechanismError as error:
         box = mechanism.black_box(arguments)
         return _as_box(plan, box, f"plain runs, one after the other: {error.message}")
-    sampler = Sampler(program, plan.given, plan.epsilon, plan.subject.arguments)
     note = f"read as a program ({program.paths:,} {'path' if program.paths == 1 else 'paths'})"
     done = _counted(plan, ProgramRuns(sampler), "program", note)
     if _all_raised(done.tally):
