@@ -12,10 +12,10 @@ from dpverdict.catalog import (
     selection,
     sparse_vector,
 )
-from dpverdict.catalog.entry import Entry, Paper
+from dpverdict.catalog.entry import Counterexample, Entry, Paper, Published, Truth
 from dpverdict.errors import TargetError
 
-__all__ = ["Entry", "Paper", "entries", "find"]
+__all__ = ["Counterexample", "Entry", "Paper", "Published", "Truth", "entries", "find"]
 
 
 def entries() -> tuple[Entry, ...]:

@@ -12,10 +12,12 @@ from dpverdict.cli.subject import Subject, find, plain
 from dpverdict.cli.values import Typed
 from dpverdict.errors import InputError, UntraceableError, UsageError
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.black_box import FunctionBox
 from dpverdict.mechanism.explain import explain as tree
 from dpverdict.mechanism.explain import graphviz as graph
 from dpverdict.mechanism.structure import Program
 from dpverdict.mechanism.surroundings import user_code
+from dpverdict.target import entry_of
 
 
 def explain(
@@ -37,6 +39,9 @@ def explain(
             why="each decides alone what is on standard output",
             fix="--json, whose key graphviz holds the same text",
         )
+    entry = entry_of(target)
+    if entry is not None and isinstance(entry.mechanism, FunctionBox):
+        return _black_box(Subject(target, entry.mechanism, entry, dict(entry.arguments)), as_json)
     subject = find(target, arguments)
     given = _input(subject, input_text, options.length(length_text))
     try:
@@ -75,14 +80,21 @@ def _input(subject: Subject[Mechanism], text: str | None, length: int | None) ->
     )
 
 
-def _header(subject: Subject[Mechanism], given: object) -> list[str]:
+def _header(subject: Subject[Mechanism | FunctionBox], given: object) -> list[str]:
     lines = [f"{subject.target} on {json.dumps(given)}"]
     if subject.entry is not None:
         lines.append(subject.entry.title)
     return lines
 
 
-def _no_program(subject: Subject[Mechanism], given: object, error: UntraceableError, as_json: bool) -> str:
+def _black_box(subject: Subject[FunctionBox], as_json: bool) -> str:
+    assert subject.entry is not None
+    return _no_program(subject, plain(subject.entry.example), subject.entry.why_no_program(), as_json)
+
+
+def _no_program(
+    subject: Subject[Mechanism | FunctionBox], given: object, error: UntraceableError, as_json: bool
+) -> str:
     if not as_json:
         verdict = "This mechanism is no program, but it can still be run:"
         return "\n".join([*_header(subject, given), "", verdict, "", str(error)])
@@ -97,7 +109,7 @@ def _no_program(subject: Subject[Mechanism], given: object, error: UntraceableEr
     return json.dumps(_facts(subject, given) | {"traceable": False, "reason": reason})
 
 
-def _facts(subject: Subject[Mechanism], given: object) -> dict[str, object]:
+def _facts(subject: Subject[Mechanism | FunctionBox], given: object) -> dict[str, object]:
     name = subject.mechanism.epsilon_name
     return {
         "target": subject.target,
