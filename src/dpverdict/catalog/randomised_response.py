@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dpverdict import exp
+from dpverdict import choose, exp
 from dpverdict.catalog.citations import KAIROUZ_OH_VISWANATH, RAVI, WANG_LOCAL, WARNER
 from dpverdict.catalog.entry import Counterexample, Entry, Kind, Truth
 from dpverdict.mechanism import mechanism
@@ -50,7 +50,7 @@ def optimised_unary_encoding(noise: Noise, value: Any, epsilon: Any, options: in
     answers = []
     for option in range(options):
         fair, rare = noise.bernoulli(1 / 2), noise.bernoulli(1 / (1 + exp(epsilon)))
-        answers.append(fair if int(value) == option else rare)
+        answers.append(choose(value == option, fair, rare))
     return answers
 
 

@@ -63,14 +63,14 @@ def _with_fresh_thresholds(noise: Noise, queries: Any, budget: Any, threshold: A
 def svt3(noise: Noise, queries: Any, epsilon: Any, threshold: Any = 0, stop_after: int = 1) -> list[Any]:
     """Roth's lecture notes: a hit releases the very noisy answer that was compared.  Not private."""
     limit = noise.laplace(threshold, scale=2 / epsilon)
-    found = _compared_answers(noise, queries, limit, 2 * stop_after / epsilon, stop_after)
+    found = compared_answers(noise, queries, limit, 2 * stop_after / epsilon, stop_after)
     return [False if answer is None else answer for answer in found]
 
 
 @mechanism
 def svt3_number(noise: Noise, queries: Any, epsilon: Any, below: float = -10) -> list[Any]:
     """SVT3 for one hit above 0, with a number for an answer below."""
-    found = _compared_answers(noise, queries, noise.laplace(0, scale=2 / epsilon), 2 / epsilon)
+    found = compared_answers(noise, queries, noise.laplace(0, scale=2 / epsilon), 2 / epsilon)
     return [below if answer is None else answer for answer in found]
 
 
@@ -79,11 +79,11 @@ def svt3_discretised(
     noise: Noise, queries: Any, epsilon: Any, query_noise: float = 4, edges: Sequence[float] = (-1, 0, 1)
 ) -> list[Any]:
     """SVT3 for one hit above 0, of which only the place among the edges is released."""
-    found = _compared_answers(noise, queries, noise.laplace(0, scale=2 / epsilon), query_noise / epsilon)
+    found = compared_answers(noise, queries, noise.laplace(0, scale=2 / epsilon), query_noise / epsilon)
     return [False if answer is None else discretise(answer, edges) for answer in found]
 
 
-def _compared_answers(noise: Noise, queries: Any, limit: Any, scale: Any, stop_after: int = 1) -> list[Any]:
+def compared_answers(noise: Noise, queries: Any, limit: Any, scale: Any, stop_after: int = 1) -> list[Any]:
     """The noisy answers that are not below the limit, None for the others, up to the last hit."""
     hits, answers = 0, []
     for query in queries:
@@ -202,13 +202,46 @@ SVT4_TRUTHS = (
         factor=Fraction(3, 2),
     ),
 )
-SVT6_TRUTHS = (
-    Truth(Kind.FAILS, "fails for every epsilon when the number of queries is free", LYU_SU_LI, "any length"),
-    _exact(1, "1/2", "threshold 0, queries in {-1, 0, 1}: "),
-    _exact(2, "1", "threshold 0, queries in {-1, 0, 1}: "),
+_ANY_LENGTH = Truth(
+    Kind.FAILS, "fails for every epsilon when the number of queries is free", LYU_SU_LI, "any number of queries"
 )
-SVT3_FAILS = Truth(Kind.FAILS, "fails for every epsilon when the number of queries is free", LYU_SU_LI, "any length")
+SVT1_TRUTHS = (
+    _HOLDS,
+    Truth(
+        Kind.EXACT,
+        "epsilon is the supremum from four queries on: three far above the threshold and put out as below, one far "
+        "below and put out as above",
+        about="stop_after 1, any real queries, at least four",
+        factor=Fraction(1),
+    ),
+)
 SVT1_SMALL = (_exact(1, "1/4"), _exact(3, "3/4"), _exact(4, "1"))
+
+
+def svt3_truths(length: int, query_noise: int = 2) -> tuple[Truth, ...]:
+    """What is true of SVT3 with one hit, this many queries, and query noise of this many times 1/ε."""
+    known = Truth(
+        Kind.EXACT,
+        f"the exact loss with n queries is n·epsilon/{query_noise}: all below but the last, whose value is below all "
+        "queries, so that every noisy query has to be off by as much as the inputs differ",
+        about=f"{length} queries, one hit",
+        factor=Fraction(length, query_noise),
+    )
+    return (known, _ANY_LENGTH)
+
+
+def svt6_truths(length: int) -> tuple[Truth, ...]:
+    """What is true of SVT6 with this many queries."""
+    known = Truth(
+        Kind.EXACT,
+        "the supremum with n queries is n·epsilon/2 and not attained: half of them far below the threshold and put out "
+        "as above, the other half far above and put out as below",
+        about=f"{length} queries, any real numbers",
+        factor=Fraction(length, 2),
+    )
+    return (known, _ANY_LENGTH)
+
+
 BELOW, ABOVE = False, True
 
 ENTRIES = (
@@ -222,7 +255,7 @@ ENTRIES = (
         example=_RISING,
         neighbour=_FALLING,
         holds=True,
-        truths=(_HOLDS, *SVT1_SMALL),
+        truths=(*SVT1_TRUTHS, *SVT1_SMALL),
         notes="threshold noise 2/epsilon, query noise 4·stop_after/epsilon",
     ),
     Entry(
@@ -251,19 +284,10 @@ ENTRIES = (
         example=(-1, -1, -1),
         neighbour=(0, 0, 0),
         holds=False,
-        truths=(
-            SVT3_FAILS,
-            Truth(
-                Kind.LOWER,
-                "three queries violate epsilon = 1/4: twice below and then a value of at most -1 (probability 0.0046 "
-                "against 0.0032)",
-                about="epsilon = 1/4",
-                factor=Fraction(3, 2),
-            ),
-        ),
+        truths=svt3_truths(3),
         counterexamples=(
             Counterexample(
-                (-1, -1, -1), (0, 0, 0), "below, below and then at most -1", "1/4", note="exactly 3/2·epsilon"
+                (-1, -1, -1), (0, 0, 0), "below, below and then at most -1", "1/4", note="0.0046 against 0.0032"
             ),
         ),
         notes="threshold noise 2/epsilon, query noise 2·stop_after/epsilon, as in Lyu, Su and Li",
@@ -306,7 +330,11 @@ ENTRIES = (
         example=(-1, -1, 0),
         neighbour=(0, 0, -1),
         holds=False,
-        truths=(*SVT6_TRUTHS, Truth(Kind.FAILS, "3 queries violate the claim", LYU_SU_LI)),
+        truths=(
+            *svt6_truths(3),
+            _exact(1, "1/2", "threshold 0, queries in {-1, 0, 1}: "),
+            _exact(2, "1", "threshold 0, queries in {-1, 0, 1}: "),
+        ),
         counterexamples=(Counterexample((-1, -1, 0), (0, 0, -1), (BELOW, BELOW, ABOVE), "67/92"),),
         notes="threshold noise and query noise 2/epsilon; algorithm 6 of Lyu, Su, Li",
     ),

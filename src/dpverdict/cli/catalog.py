@@ -15,7 +15,7 @@ from dpverdict.cli.subject import plain
 from dpverdict.report import terminal
 from dpverdict.target import CATALOG, entry_of
 
-_TITLE = 64
+_WIDTH = 100
 _VERDICTS = {True: "holds", False: "fails", None: "unknown"}
 
 
@@ -119,17 +119,19 @@ def _key(paper: Paper | None) -> str | None:
 
 
 def _list(listed: tuple[Entry, ...]) -> str:
-    widest = max(len(entry.name) for entry in listed)
     lines = []
     for group, members in groupby(listed, key=lambda entry: entry.group):
-        lines += ["", group or "Mechanisms in use, right and wrong", ""]
-        lines += [f"  {entry.name:<{widest}}  {_shortened(entry.title)}" for entry in members]
-    last = "dpverdict catalog NAME shows a page, dpverdict explain catalog:NAME the program."
+        lines += ["", group or "In use, right and wrong", ""]
+        lines += _rows(list(members))
+    last = "Said of each is whether its claim holds. dpverdict catalog NAME shows a page, dpverdict explain catalog:NAME the program."
     return "\n".join([*lines[1:], "", last])
 
 
-def _shortened(title: str) -> str:
-    return title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
+def _rows(members: list[Entry]) -> list[str]:
+    """One line for each entry: its name, whether its claim holds, and as much of its title as fits."""
+    widest = max(len(entry.name) for entry in members)
+    rows = [f"  {entry.name:<{widest}}  {_VERDICTS[entry.holds]}  {entry.title}" for entry in members]
+    return [row if len(row) <= _WIDTH else f"{row[: _WIDTH - 1]}…" for row in rows]
 
 
 def _page(entry: Entry) -> str:
