@@ -62,7 +62,7 @@ class Promise:
 
 
 def _decimal(number: Fraction) -> str:
-    return str(number) if number.denominator in (1, 2, 4, 8) else f"{float(number):g}"
+    return str(number) if number.denominator in (1, 2, 4, 8) else f"{float(number):g}".replace("e-0", "e-")
 
 
 def _product(coefficient: Fraction, power: int) -> str:

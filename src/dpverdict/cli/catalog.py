@@ -123,8 +123,9 @@ def _list(listed: tuple[Entry, ...]) -> str:
     for group, members in groupby(listed, key=lambda entry: entry.group):
         lines += ["", group or "In use, right and wrong", ""]
         lines += _rows(list(members))
-    last = "Said of each is whether its claim holds. dpverdict catalog NAME shows a page, dpverdict explain catalog:NAME the program."
-    return "\n".join([*lines[1:], "", last])
+    what = "Each line says whether the claim holds."
+    pages = "dpverdict catalog NAME shows a page, dpverdict explain catalog:NAME the program."
+    return "\n".join([*lines[1:], "", what, pages])
 
 
 def _rows(members: list[Entry]) -> list[str]:
@@ -146,7 +147,7 @@ def _page(entry: Entry) -> str:
     ]
     fields += [("true is", _sentence(truth)) for truth in entry.truths]
     fields += [("refuted by", _refutation(found)) for found in entry.counterexamples]
-    fields += [("published", _result(result)) for result in entry.published]
+    fields += [("found by", _result(result, entry)) for result in entry.published]
     fields += [
         ("black box", entry.why_black_box),
         ("notes", entry.notes),
@@ -187,14 +188,15 @@ def _refutation(found: Counterexample) -> str:
     return f"epsilon = {found.epsilon}: {pair}, output {output}{note}{source}"
 
 
-def _result(result: Published) -> str:
+def _result(result: Published, entry: Entry) -> str:
     said = [result.verdict] if result.verdict else []
     if result.lower_bound is not None:
         said.append(f"at least {result.lower_bound:g}")
     if result.seconds is not None:
         said.append(f"{result.seconds:g} s")
     said += [result.note] if result.note else []
-    return f"{result.tool} ({result.table}): {', '.join(said)} [{result.source.key}]"
+    source = "" if result.source == entry.paper else f" [{result.source.key}]"
+    return f"{result.tool}, {result.table}: {', '.join(said)}{source}"
 
 
 def _as_typed(value: object) -> str:
