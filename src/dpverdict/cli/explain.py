@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from dpverdict.cli import options
-from dpverdict.cli.subject import Subject, find, plain
+from dpverdict.cli.subject import Subject, find, find_runnable, plain
 from dpverdict.cli.values import Typed
 from dpverdict.errors import InputError, UntraceableError, UsageError
 from dpverdict.mechanism import Mechanism
-from dpverdict.mechanism.black_box import FunctionBox
+from dpverdict.mechanism.black_box import BlackBox, FunctionBox, Options
 from dpverdict.mechanism.explain import explain as tree
 from dpverdict.mechanism.explain import graphviz as graph
 from dpverdict.mechanism.structure import Program
@@ -41,7 +41,8 @@ def explain(
         )
     entry = entry_of(target)
     if entry is not None and isinstance(entry.mechanism, FunctionBox):
-        return _black_box(Subject(target, entry.mechanism, entry, dict(entry.arguments)), as_json)
+        box = find_runnable(target, arguments, Options())
+        return _no_program(box, _input(box, input_text, options.length(length_text)), entry.why_no_program(), as_json)
     subject = find(target, arguments)
     given = _input(subject, input_text, options.length(length_text))
     try:
@@ -56,7 +57,7 @@ def explain(
     return "\n".join([*_header(subject, given), "", tree(program)])
 
 
-def _input(subject: Subject[Mechanism], text: str | None, length: int | None) -> object:
+def _input(subject: Subject[Mechanism | BlackBox], text: str | None, length: int | None) -> object:
     if text is not None and length is not None:
         raise UsageError(
             "USAGE-014",
@@ -80,21 +81,14 @@ def _input(subject: Subject[Mechanism], text: str | None, length: int | None) ->
     )
 
 
-def _header(subject: Subject[Mechanism | FunctionBox], given: object) -> list[str]:
+def _header(subject: Subject[Mechanism | BlackBox], given: object) -> list[str]:
     lines = [f"{subject.target} on {json.dumps(given)}"]
     if subject.entry is not None:
         lines.append(subject.entry.title)
     return lines
 
 
-def _black_box(subject: Subject[FunctionBox], as_json: bool) -> str:
-    assert subject.entry is not None
-    return _no_program(subject, plain(subject.entry.example), subject.entry.why_no_program(), as_json)
-
-
-def _no_program(
-    subject: Subject[Mechanism | FunctionBox], given: object, error: UntraceableError, as_json: bool
-) -> str:
+def _no_program(subject: Subject[Mechanism | BlackBox], given: object, error: UntraceableError, as_json: bool) -> str:
     if not as_json:
         verdict = "This mechanism is no program, but it can still be run:"
         return "\n".join([*_header(subject, given), "", verdict, "", str(error)])
@@ -109,8 +103,8 @@ def _no_program(
     return json.dumps(_facts(subject, given) | {"traceable": False, "reason": reason})
 
 
-def _facts(subject: Subject[Mechanism | FunctionBox], given: object) -> dict[str, object]:
-    name = subject.mechanism.epsilon_name
+def _facts(subject: Subject[Mechanism | BlackBox], given: object) -> dict[str, object]:
+    name = subject.epsilon_name
     return {
         "target": subject.target,
         "name": subject.mechanism.name,
