@@ -250,3 +250,39 @@ def test_the_exponential_mechanism_between_bounds() -> None:
                 min(10, max(-10, score + move)) for score, move in zip((first, *rest), (up, *[down] * 3), strict=True)
             ]
             assert loss((first, *rest), other) <= stated + 1e-12
+
+
+@pytest.mark.parametrize("behind", [0, 1, 7.5, 40])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_the_smaller_of_two_noisy_queries(behind: float, epsilon: float) -> None:
+    """The probability that `noisy-maximum` states; its loss for a step of 2 tends to ε and stays below it."""
+
+    def stated(gap: float) -> float:
+        return (1 / 2 + gap * epsilon / 8) * math.exp(-gap * epsilon / 2)
+
+    found = Technique(2, 2, behind).probability((0,), (ABOVE,), epsilon)
+    assert found == pytest.approx(stated(behind), rel=1e-11)
+    loss = math.log(stated(behind) / stated(behind + 2))
+    assert epsilon - 8 / (4 / epsilon + behind) < loss < epsilon
+
+
+@pytest.mark.parametrize(
+    ("name", "probability"),
+    [
+        ("noisy-maximum-value", lambda below, epsilon: (math.exp(-below * epsilon / 2) / 2) ** 3),
+        ("dipc-nmax3", lambda below, epsilon: (math.exp(-below * epsilon / 2) / 2) ** 3),
+        ("dipc-nmax4", lambda below, epsilon: 0.0 if below else 1 - math.exp(-epsilon / 2)),
+        ("histogram-wrong-scale", lambda below, epsilon: math.exp(-below / epsilon) / 2),
+        ("dipc-hist2", lambda below, epsilon: math.exp(-below / epsilon) / 2),
+        ("statdp-histogram-wrong-scale", lambda below, epsilon: math.exp(-below / epsilon) / 2),
+        ("linear-response", lambda wrong, epsilon: (1 - epsilon) / 2 if wrong else (1 + epsilon) / 2),
+        ("dipc-rand2", lambda wrong, epsilon: (1 - epsilon) / 2 if wrong else (1 + epsilon) / 2),
+    ],
+)
+def test_counterexamples_in_closed_form(name: str, probability: Callable[[int, float], float]) -> None:
+    """The event's probability where its bound is the input (0), and where the input lies 1 above it (1)."""
+    counterexamples = find(name).counterexamples
+    assert counterexamples
+    for found in counterexamples:
+        epsilon = float(Fraction(found.epsilon))
+        assert probability(0, epsilon) > math.exp(epsilon) * probability(1, epsilon)

@@ -80,6 +80,13 @@ MAXIMUM_TRUTHS = (
     Truth(Kind.HOLDS, "holds (section 3.3, with the scale 2/epsilon for queries that may rise and fall)", DWORK_ROTH),
     Truth(
         Kind.EXACT,
+        "epsilon is the supremum from two queries on: of two queries, one that is g behind is put out with probability "
+        "(1/2 + g·epsilon/8)·exp(-g·epsilon/2)",
+        about="any real queries, at least two",
+        factor=Fraction(1),
+    ),
+    Truth(
+        Kind.EXACT,
         "the exact loss for 3 queries in {-1, 0, 1} is epsilon",
         about="3 queries in {-1, 0, 1}",
         factor=Fraction(1),
@@ -87,6 +94,13 @@ MAXIMUM_TRUTHS = (
 )
 EXPONENTIAL_TRUTHS = (
     Truth(Kind.HOLDS, "holds (section 3.3)", DWORK_ROTH),
+    Truth(
+        Kind.EXACT,
+        "epsilon is the exact loss from two queries on: of two queries, one that is g behind is put out with "
+        "probability exp(-g·epsilon/2)/2",
+        about="any real queries, at least two",
+        factor=Fraction(1),
+    ),
     Truth(
         Kind.EXACT,
         "the exact loss for 2 queries in {-1, 0, 1} is epsilon",

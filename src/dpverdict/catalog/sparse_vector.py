@@ -180,7 +180,8 @@ def _exact(length: int, factor: str, about: str = _SMALL) -> Truth:
 SVT5_TRUTHS = (
     Truth(
         Kind.NOT_PRIVATE,
-        "fails for every epsilon: (-1, 0) gives below, above with probability 1/2 - exp(-epsilon/2)/2, and (-1, -1) "
+        "fails for every epsilon: equal queries never get different answers, and others may. With threshold 0 and "
+        "noise of scale 2/epsilon, (-1, 0) gives below, above with probability 1/2 - exp(-epsilon/2)/2, and (-1, -1) "
         "never",
         LYU_SU_LI,
         value=math.inf,
