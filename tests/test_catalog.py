@@ -321,9 +321,11 @@ def test_black_boxes_run(entry: Entry) -> None:
         values = np.array(outcomes)
         assert values.shape == (20_000,)
         assert values.dtype == np.float64
-        # Laplace noise of scale 10: half of it lies within 6.93; Hoeffding: 0.03 aside has a chance below 4e-16.
-        near = float(np.mean(np.abs(values - given) <= 10 * math.log(2)))
-        assert abs(near - 0.5) < (0.03 if entry.name != "snapping" else 0.25)
+        # Laplace noise of scale 10 within ±8, which snapping rounds to 0; Hoeffding: 0.03 aside, a chance below 1e-15.
+        near = np.abs(values) < 8
+        probability = 1 - (math.exp(-(8 - given) / 10) + math.exp(-(8 + given) / 10)) / 2
+        assert abs(float(np.mean(near)) - probability) < 0.03
+        assert abs(float(np.mean(near)) - (1 - math.exp(-1))) > 0.03  # scale 8
 
 
 def test_snapping_returns_what_its_input_does_not_show() -> None:

@@ -308,6 +308,7 @@ def test_the_catalogue_as_json(run: type_of_run) -> None:
     assert svt5["published"][0]["lower_bound"] == 1.761
     assert rows["sniper-prefix-sum"]["truths"][0]["value"] == 1.0
     assert rows["dipc-svt1"]["truths"][1]["factor"] == "3/4"
+    assert rows["svt2"]["related"] == ["sniper-svt2", "finder-at2", "dipc-svt2"]
     assert rows["dipc-svt3"]["arguments"] == {"query_noise": 4, "edges": [-1, 0, 1]}
 
 

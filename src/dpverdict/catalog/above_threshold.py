@@ -9,7 +9,7 @@ from typing import Any
 from dpverdict import argmax, maximum, minimum
 from dpverdict.catalog.citations import DING_FREE_GAP, DWORK_ROTH, LYU_SU_LI
 from dpverdict.catalog.entry import Entry, Kind, Truth
-from dpverdict.catalog.sparse_vector import compared_answers
+from dpverdict.catalog.sparse_vector import compared_answers, compared_until
 from dpverdict.mechanism import mechanism
 from dpverdict.mechanism.noise import Noise
 
@@ -33,14 +33,7 @@ def above_threshold_monotone(
 ) -> list[Any]:
     """The sparse vector technique with half the query noise, which is enough where all queries move one way."""
     limit = noise.laplace(threshold, scale=2 / epsilon)
-    scale, hits, answers = 2 * stop_after / epsilon, 0, []
-    for query in queries:
-        above = noise.laplace(query, scale=scale) >= limit
-        answers.append(above)
-        hits += above
-        if hits >= stop_after:
-            break
-    return answers
+    return compared_until(noise, queries, limit, 2 * stop_after / epsilon, stop_after)
 
 
 @mechanism

@@ -22,7 +22,12 @@ from dpverdict.mechanism.noise import Noise
 def svt1(noise: Noise, queries: Any, epsilon: Any, threshold: Any = 0, stop_after: int = 1) -> list[Any]:
     """Lyu, Su and Li's own algorithm: one noisy threshold, query noise that grows with the number of hits."""
     limit = noise.laplace(threshold, scale=2 / epsilon)
-    scale, hits, answers = 4 * stop_after / epsilon, 0, []
+    return compared_until(noise, queries, limit, 4 * stop_after / epsilon, stop_after)
+
+
+def compared_until(noise: Noise, queries: Any, limit: Any, scale: Any, stop_after: int) -> list[Any]:
+    """Whether each noisy query is at least the limit, up to the last hit."""
+    hits, answers = 0, []
     for query in queries:
         above = noise.laplace(query, scale=scale) >= limit
         answers.append(above)
@@ -102,14 +107,7 @@ def compared_answers(noise: Noise, queries: Any, limit: Any, scale: Any, stop_af
 def svt4(noise: Noise, queries: Any, epsilon: Any, threshold: Any = 0, stop_after: int = 1) -> list[Any]:
     """Lee and Clifton's algorithm: query noise that is too small.  Less private than claimed."""
     limit = noise.laplace(threshold, scale=4 / epsilon)
-    scale, hits, answers = 4 / (3 * epsilon), 0, []
-    for query in queries:
-        above = noise.laplace(query, scale=scale) >= limit
-        answers.append(above)
-        hits += above
-        if hits >= stop_after:
-            break
-    return answers
+    return compared_until(noise, queries, limit, 4 / (3 * epsilon), stop_after)
 
 
 @mechanism

@@ -65,6 +65,7 @@ def _facts(entry: Entry) -> dict[str, object]:
         "neighbour": plain(entry.neighbour),
         "black_box": entry.why_black_box or None,
         "notes": entry.notes,
+        "related": _related(entry),
     }
 
 
@@ -151,10 +152,17 @@ def _page(entry: Entry) -> str:
     fields += [
         ("black box", entry.why_black_box),
         ("notes", entry.notes),
+        ("see also", ", ".join(_related(entry))),
         ("look at it", f"dpverdict explain {CATALOG}{entry.name}"),
         ("run it", f"dpverdict sample {CATALOG}{entry.name} --input {_as_typed(entry.example)} --runs 1e6"),
     ]
     return "\n".join(terminal.page(f"{entry.name}: {entry.title}", fields))
+
+
+def _related(entry: Entry) -> list[str]:
+    """The entries with the same function, which differ in parameters."""
+    same = (other for other in entries() if other.mechanism.function is entry.mechanism.function)
+    return [other.name for other in same if other.name != entry.name]
 
 
 def _about(entry: Entry) -> str:
