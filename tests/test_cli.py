@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -349,9 +350,10 @@ def test_a_page_of_the_catalogue(run: type_of_run) -> None:
         assert status == 0
         assert entry.title in out
         # The commands on the page are there to be copied.
-        line = next(line for line in out.splitlines() if "dpverdict explain" in line)
-        words = line.split("dpverdict ", 1)[1].replace("'", "").split(" ", 3)
-        assert run(*words)[0] == 0, words
+        for verb in ("explain", "sample"):
+            line = next(line for line in out.splitlines() if line.split("  ")[-1].startswith(f"dpverdict {verb}"))
+            words = shlex.split(line[line.index("dpverdict ") :].replace("1e6", "100"))[1:]
+            assert run(*words)[0] == 0, words
     assert len(answer(run("catalog", "svt1", "--json")[1])["entries"]) == 1
 
 

@@ -154,7 +154,7 @@ def _page(entry: Entry) -> str:
         ("notes", entry.notes),
         ("see also", ", ".join(_related(entry))),
         ("look at it", f"dpverdict explain {CATALOG}{entry.name}"),
-        ("run it", f"dpverdict sample {CATALOG}{entry.name} --input {_as_typed(entry.example)} --runs 1e6"),
+        ("run it", f"dpverdict sample {CATALOG}{entry.name} --runs 1e6"),
     ]
     return "\n".join(terminal.page(f"{entry.name}: {entry.title}", fields))
 
