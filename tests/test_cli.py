@@ -355,6 +355,9 @@ def test_a_page_of_the_catalogue(run: type_of_run) -> None:
             words = shlex.split(line[line.index("dpverdict ") :].replace("1e6", "100"))[1:]
             assert run(*words)[0] == 0, words
     assert len(answer(run("catalog", "svt1", "--json")[1])["entries"]) == 1
+    assert "exact 5*epsilon = 0.5; 10 queries" in run("catalog", "sniper-svt6")[1]
+    assert "exact 1/epsilon = 10; " in run("catalog", "sniper-noisy-hist2")[1]
+    assert "not private inf; " in run("catalog", "svt5")[1]
 
 
 TRACED = [

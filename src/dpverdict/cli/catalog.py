@@ -146,7 +146,7 @@ def _page(entry: Entry) -> str:
         ("neighbours", f"{_as_typed(entry.example)} and {_as_typed(entry.neighbour)}"),
         ("the claim", {True: "holds", False: "fails", None: "it is not known whether it holds"}[entry.holds]),
     ]
-    fields += [("true is", _sentence(truth)) for truth in entry.truths]
+    fields += [("true is", f"{_known(truth, entry)}{_sentence(truth)}") for truth in entry.truths]
     fields += [("refuted by", _refutation(found)) for found in entry.counterexamples]
     fields += [("found by", _result(result, entry)) for result in entry.published]
     fields += [
@@ -180,6 +180,14 @@ def _about(entry: Entry) -> str:
 def _parameters(entry: Entry) -> str:
     given = entry.arguments
     return ", ".join(f"{name} = {given[name]!r}" if name in given else name for name in entry.mechanism.parameter_names)
+
+
+def _known(truth: Truth, entry: Entry) -> str:
+    """The kind of truth and its number, for those that have one: ``exact 5*epsilon = 0.5; ``."""
+    loss = truth.loss or ("" if truth.factor is None else f"{truth.factor}*epsilon".removeprefix("1*"))
+    number = truth.at(entry.at)
+    said = [text for text in (loss, "" if number is None else f"{number:.6g}") if text]
+    return f"{truth.kind.value} {' = '.join(said)}; " if said else ""
 
 
 def _sentence(truth: Truth) -> str:
