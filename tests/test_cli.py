@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -299,8 +300,48 @@ def test_a_mechanism_without_epsilon(run: type_of_run, file: str) -> None:
 def test_the_catalogue_as_json(run: type_of_run) -> None:
     facts = answer(run("catalog", "--json")[1])
     assert [row["name"] for row in facts["entries"]] == [entry.name for entry in entries()]
-    wanted = {"name", "title", "paper", "expected", "vector", "example"}
+    wanted = {"name", "title", "paper", "expected", "vector", "example", "claim", "truths", "published", "arguments"}
     assert all(wanted <= set(row) for row in facts["entries"])
+    rows = {row["name"]: row for row in facts["entries"]}
+    svt5 = rows["sniper-svt5"]
+    assert (svt5["group"], svt5["algorithm"], svt5["epsilon"], svt5["holds"]) == ("DP-Sniper", "SVT5", 0.1, False)
+    assert svt5["truths"][0]["value"] == "inf"
+    assert svt5["published"][0]["lower_bound"] == 1.761
+    assert rows["sniper-prefix-sum"]["truths"][0]["value"] == 1.0
+    assert rows["dipc-svt1"]["truths"][1]["factor"] == "3/4"
+    assert rows["svt2"]["related"] == ["sniper-svt2", "finder-at2", "dipc-svt2"]
+    assert rows["dipc-svt3"]["arguments"] == {"query_noise": 4, "edges": [-1, 0, 1]}
+
+
+def test_the_list_of_the_catalogue_fits_a_terminal(run: type_of_run) -> None:
+    lines = run("catalog")[1].splitlines()
+    assert max(map(len, lines)) <= 100
+    listed = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert listed == [entry.name for entry in entries()]
+    assert [line for line in lines if line in ("StatDP", "DP-Sniper", "DP-Finder", "DiPC")]
+    assert any(line.split()[:2] == ["sniper-svt4", "fails"] for line in lines)
+
+
+def test_entries_of_papers_have_the_papers_parameters_and_example(run: type_of_run) -> None:
+    facts = answer(run("sample", "catalog:sniper-svt1", "--runs", "1000", "--json")[1])
+    assert (facts["epsilon"], facts["arguments"]) == (0.1, {"threshold": 0.5})
+    assert facts["input"] == [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
+    said = run("sample", "catalog:sniper-svt1", "--runs", "1000")[1]
+    assert "epsilon = 0.1 (a symbol of the program), threshold = 0.5" in said
+    assert "Laplace(1/2, 2/ε)" in run("explain", "catalog:sniper-svt1", "--length", "1")[1]
+    words = ("--epsilon", "2", "--arg", "threshold=3", "--input", "0", "--runs", "1000", "--json")
+    facts = answer(run("sample", "catalog:sniper-svt1", *words)[1])
+    assert (facts["epsilon"], facts["arguments"], facts["input"]) == (2.0, {"threshold": 3}, [0])
+    assert "Laplace(3, 2/ε)" in run("explain", "catalog:sniper-svt1", "--arg", "threshold=3")[1]
+
+
+@pytest.mark.parametrize("name", ["snapping", "laplace-floating-point"])
+def test_black_boxes_of_the_catalogue(run: type_of_run, name: str) -> None:
+    facts = answer(run("sample", f"catalog:{name}", "--runs", "3000", "--json")[1])
+    assert (facts["reading"], facts["epsilon"], facts["input"]) == ("plain", 0.1, 0)
+    explained = answer(run("explain", f"catalog:{name}", "--input", "3", "--json")[1])
+    assert (explained["traceable"], explained["input"]) == (False, 3)
+    assert "float" in explained["reason"]["why"]
 
 
 def test_a_page_of_the_catalogue(run: type_of_run) -> None:
@@ -309,10 +350,14 @@ def test_a_page_of_the_catalogue(run: type_of_run) -> None:
         assert status == 0
         assert entry.title in out
         # The commands on the page are there to be copied.
-        line = next(line for line in out.splitlines() if "dpverdict explain" in line)
-        words = line.split("dpverdict ", 1)[1].replace("'", "").split(" ", 3)
-        assert run(*words)[0] == 0, words
+        for verb in ("explain", "sample"):
+            line = next(line for line in out.splitlines() if line.split("  ")[-1].startswith(f"dpverdict {verb}"))
+            words = shlex.split(line[line.index("dpverdict ") :].replace("1e6", "100"))[1:]
+            assert run(*words)[0] == 0, words
     assert len(answer(run("catalog", "svt1", "--json")[1])["entries"]) == 1
+    assert "exact 5*epsilon = 0.5; 10 queries" in run("catalog", "sniper-svt6")[1]
+    assert "exact 1/epsilon = 10; " in run("catalog", "sniper-noisy-hist2")[1]
+    assert "not private inf; " in run("catalog", "svt5")[1]
 
 
 TRACED = [
@@ -362,7 +407,9 @@ WRONG: Sequence[tuple[Sequence[str], str]] = [
     (["explain", "noisy.py:no_noise"], "no_noise"),
     (["explain", "no_such_package.here:flip"], "no_such_package"),
     (["sample", SVT, "--input", "0,1"], "--runs"),
-    (["sample", SVT, "--runs", "10"], "--input"),
+    (["sample", "noisy.py:flip", "--runs", "10"], "--input"),
+    (["explain", "catalog:snapping", "--arg", "bond=1"], "'bond'"),
+    (["sample", "catalog:snapping", "--runs", "10", "--arg", "bond=1"], "'bond'"),
     (["sample", SVT, "--input", "", "--runs", "10"], "--input"),
     (["sample", SVT, "--input", "0,nan", "--runs", "10"], "got nan"),
     (["sample", SVT, "--input", "inf", "--runs", "10"], "got inf"),

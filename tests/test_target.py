@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from dpverdict.catalog import entries
-from dpverdict.errors import DPVerdictError, MechanismError, TargetError
+from dpverdict.errors import DPVerdictError, MechanismError, TargetError, UntraceableError
 from dpverdict.mechanism import Mechanism
-from dpverdict.target import entry_of, load, split
+from dpverdict.mechanism.black_box import FunctionBox, Options
+from dpverdict.target import entry_of, load, load_runnable, split
 
 GOOD = """
 from dataclasses import dataclass
@@ -50,7 +51,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_catalogue_entries(entry: object) -> None:
     name = getattr(entry, "name")  # noqa: B009
     assert entry_of(f"catalog:{name}") is entry or entry_of(f"catalog:{name}") == entry
-    assert isinstance(load(f"catalog:{name}"), Mechanism)
+    found = load_runnable(f"catalog:{name}")
+    assert isinstance(found, Mechanism | FunctionBox)
+    if isinstance(found, Mechanism):
+        assert load(f"catalog:{name}") is found
+
+
+def test_a_black_box_of_the_catalogue_takes_options_and_arguments() -> None:
+    found = load_runnable("catalog:snapping", Options(exceptions="error"), {"bound": 8})
+    assert isinstance(found, FunctionBox)
+    assert (found.options.exceptions, found.given) == ("error", {"bound": 8})
+    with pytest.raises(UntraceableError, match="black box"):
+        load("catalog:snapping")
 
 
 @pytest.mark.parametrize("name", ["decorated", "plain"])

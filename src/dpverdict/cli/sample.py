@@ -73,10 +73,11 @@ class Sample:
 
 def sample(
     target: options.Runnable,
-    input_text: Annotated[str, typer.Option("--input", metavar="I", help="the input: 0,1 or 3 or 1/2 or JSON")],
     runs: Annotated[str, typer.Option("--runs", metavar="N", help="how many runs; 1e6 will do")],
+    input_text: options.Input = None,
     epsilon: Annotated[
-        str | None, typer.Option("--epsilon", metavar="E", help="the value of the mechanism's ε (1 if not given)")
+        str | None,
+        typer.Option("--epsilon", metavar="E", help="the value of the mechanism's ε (else 1, or the entry's)"),
     ] = None,
     seed: Annotated[str, typer.Option("--seed", metavar="K", help="a whole number, or random")] = "1",
     workers: Annotated[
@@ -123,6 +124,8 @@ def _epsilon(subject: Subject[Mechanism | BlackBox], text: str | None) -> float 
         parameter = mechanism.calling.others.get(name or "")
         if parameter is None or parameter.default is not parameter.empty:
             return None
+    if text is None and name not in (None, *subject.arguments) and subject.entry is not None:
+        text = None if subject.entry.at is None else str(subject.entry.at)
     return options.with_epsilon(subject.arguments, name, text)
 
 

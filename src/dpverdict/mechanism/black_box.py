@@ -112,6 +112,10 @@ class FunctionBox(BlackBox):
         """Whether one call gives many runs."""
         return self.calling.form is Form.VECTORISED
 
+    def with_options(self, options: Options | None) -> FunctionBox:
+        """The same function, run in this way."""
+        return self if options is None else replace(self, options=options)
+
     def with_arguments(self, given: Mapping[str, Any] | None, *, epsilon: float | None = None) -> FunctionBox:
         """The same function with these arguments, and with ε where it takes one that is not among them."""
         arguments = {**self.given, **(given or {})}
