@@ -58,7 +58,7 @@ def test_an_allowance_has_no_copies(duplicate: object) -> None:
         duplicate(Allowance(0.05))
 
 
-@pytest.mark.parametrize("value", [0, 1, 0.5, -0.1])
+@pytest.mark.parametrize("value", [0, 1, 0.5, -0.1, 1e-301])
 def test_an_error_probability_is_below_one_half(value: float) -> None:
     with pytest.raises(EvidenceError, match="above 0 and below 1/2"):
         error_probability(value)

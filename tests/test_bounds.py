@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverdict.claim import Approximate, Gaussian, Pure, Renyi, ZeroConcentrated
+from dpverdict.errors import EvidenceError
 from dpverdict.evidence import rates
 from dpverdict.evidence.allowance import Allowance
 from dpverdict.evidence.bounds import (
@@ -214,3 +215,16 @@ def test_the_complement_speaks_for_the_other_direction() -> None:
     counts = PairCounts(9990, 10_000, 9000, 10_000)
     assert not pair_refutes(counts, Allowance(ALPHA), Pure(1))
     assert pair_refutes(counts, Allowance(ALPHA), Pure(1), both_ways=True)
+
+
+def test_a_second_side_needs_a_promise_for_the_other_direction() -> None:
+    counts = CoinCounts(SideCounts(1000, 300, 100), SideCounts(1000, 100, 300), two_sided=True)
+    for refused in (
+        lambda allowance: pooled_refutes(counts, allowance, Approximate(Fraction(0), Fraction(0))),
+        lambda allowance: pooled_lower_bound(counts, allowance),
+    ):
+        allowance = Allowance(ALPHA)
+        with pytest.raises(EvidenceError, match="counts of S⁻ need"):
+            refused(allowance)
+        assert allowance.spend("something else") == ALPHA
+    assert pooled_refutes(counts, Allowance(ALPHA), Approximate(Fraction(1, 2), Fraction(0)), both_ways=True)

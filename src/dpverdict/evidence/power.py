@@ -84,8 +84,8 @@ def pair_power_epsilon(counts: PairCounts, guarantee: Guarantee, alpha: Fraction
 def any_time_power_epsilon(counts: CoinCounts, epsilon: Fraction, alpha: Fraction) -> float:
     """For a `LearnedBet` against ε with as many runs, all hits in one bin; infinite if no ε would have been refuted.
 
-    Its share is learned after every run by the rule of [krichevsky1981performance], so that wealth at the end is a ratio
-    of beta functions.  Looking earlier only helps; fixing bets for whole rounds costs a little.
+    Its share is learned after every run by the rule of [krichevsky1981performance], so that wealth at the end is a
+    ratio of beta functions.  Looking earlier only helps; fixing bets for whole rounds costs a little.
     """
     from scipy.special import betaln
     from scipy.stats import binom

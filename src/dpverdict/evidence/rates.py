@@ -4,8 +4,9 @@
 assume independent runs in which the event has the same probability, a number of runs that was fixed before, and an
 event that was chosen on other runs.
 
-SciPy guesses, ball arithmetic [johansson2017arb] decides: a guess c is returned only if Pr[Bin(n, c) ≥ k] ≤ α is proved, which is all
-that a lower bound needs.  So a wrong quantile (SciPy 1.17.0 and 1.17.1 have one) costs time, never soundness.
+SciPy guesses, ball arithmetic [johansson2017arb] decides: a guess c is returned only if Pr[Bin(n, c) ≥ k] ≤ α is
+proved, which is all that a lower bound needs.  So a wrong quantile (SciPy 1.17.0 and 1.17.1 have one) costs time,
+never soundness.
 """
 
 from __future__ import annotations
