@@ -87,6 +87,11 @@ def test_without_a_guess_the_bound_is_as_good(monkeypatch: pytest.MonkeyPatch) -
     assert [float(lower_rate(*case, ALPHA)) for case in cases] == pytest.approx([float(low) for low in guessed])
 
 
+def test_if_nothing_can_be_settled_the_bound_is_weak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "holds_below", lambda *_: False)
+    assert lower_rate(50, 100, ALPHA) == ALPHA / 100
+
+
 def test_what_is_not_settled_does_not_hold() -> None:
     """p = α with one run: the tail is α exactly, and no precision decides a tie that is not exact in binary."""
     assert not holds_below(Fraction(1, 3), 1, 1, Fraction(1, 3))

@@ -56,13 +56,13 @@ def pair_power_epsilon(counts: PairCounts, guarantee: Guarantee, alpha: Fraction
     """For `pair_refutes` with as many runs and the same mean of both rates; infinite if no ε would have been refuted.
 
     For an (ε, δ) promise ε is the loss at its δ, for other guarantees the logarithm of the ratio of the two rates.
+    What the complement of the event may show on (a′, a) is left out.
     """
     from scipy.special import betaincinv
     from scipy.stats import binom
 
     runs, neighbour_runs = counts.runs, counts.neighbour_runs
     both = (counts.hits + counts.neighbour_hits) / max(runs + neighbour_runs, 1) * 2
-    start = float(getattr(guarantee, "epsilon", 0))
     delta = float(guarantee.delta) if isinstance(guarantee, Approximate) else 0.0
     if both <= delta or runs == 0 or neighbour_runs == 0:
         return math.inf
@@ -78,7 +78,7 @@ def pair_power_epsilon(counts: PairCounts, guarantee: Guarantee, alpha: Fraction
         critical = _critical(binom, np.full(_LEVELS, float(runs)), allowed, share)
         return float(np.mean(binom.sf(critical - 1, runs, both - neighbour_rate)))
 
-    return _smallest(power, start)
+    return _smallest(power, 0.0)
 
 
 def any_time_power_epsilon(counts: CoinCounts, epsilon: Fraction, alpha: Fraction) -> float:

@@ -74,8 +74,10 @@ def _guess(hits: int, runs: int, alpha: float) -> Fraction | None:
 def _bisected(hits: int, runs: int, alpha: Fraction) -> Fraction:
     """The bound without a guess: a rate that holds, while one that is larger by its margin does not."""
     low, high = Fraction(1, 2), Fraction(1)
-    while not holds_below(low, hits, runs, alpha):
-        low, high = low / 2, low
+    # α/n holds by Markov's inequality, Pr[Bin(n, p) ≥ 1] ≤ np, so this ends even if nothing else could be settled.
+    least = alpha / runs
+    while low > least and not holds_below(low, hits, runs, alpha):
+        low, high = max(low / 2, least), low
     while (high - low) * (1 << _MARGIN) > min(low, 1 - low):
         middle = (low + high) / 2
         low, high = (middle, high) if holds_below(middle, hits, runs, alpha) else (low, middle)
