@@ -38,6 +38,7 @@ def mean(factors: Sequence[float], chances: Sequence[float]) -> float:
 # --- no bet wins on average against a kept promise -----------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(SHARES, EPSILONS, UNITS)
 def test_learned_bet(share: Fraction, epsilon: Fraction, place: float) -> None:
     """In a bin, Pr[b = 1] is anything that ε allows, both ways."""
@@ -49,6 +50,7 @@ def test_learned_bet(share: Fraction, epsilon: Fraction, place: float) -> None:
     assert mean(one_way, [place * theta, 1 - place * theta]) <= 1 + SLIGHTLY
 
 
+@settings(deadline=None)
 @given(EPSILONS)
 def test_learned_bet_wins_against_a_broken_promise(epsilon: Fraction) -> None:
     share = Fraction(1 / (1 + math.exp(-float(epsilon) - 0.5))).limit_denominator(10**6)
@@ -72,6 +74,7 @@ def kept(draw: st.DrawFn) -> tuple[Approximate, tuple[float, float], tuple[float
 STAKES = st.tuples(st.integers(0, 31), st.integers(0, 32))
 
 
+@settings(deadline=None)
 @given(kept(), STAKES)
 def test_event_bet(case: tuple[Approximate, tuple[float, float], tuple[float, float]], stakes: tuple[int, int]) -> None:
     promise, (p, p_minus), (q, q_minus) = case
@@ -80,6 +83,7 @@ def test_event_bet(case: tuple[Approximate, tuple[float, float], tuple[float, fl
     assert mean(bet.factors(Stakes.rough(promise, both_ways=True)), chances) <= 1 + SLIGHTLY
 
 
+@settings(deadline=None)
 @given(kept(), STAKES, UNITS)
 def test_coupled_bet(
     case: tuple[Approximate, tuple[float, float], tuple[float, float]], stakes: tuple[int, int], mixture: float

@@ -45,6 +45,7 @@ def tail(hits: int, runs: int, rate: Fraction) -> Fraction:
 # --- rates ---------------------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(hits_and_runs(), ALPHAS)
 def test_a_lower_rate_is_certified_and_tight(counts: tuple[int, int], alpha: Fraction) -> None:
     hits, runs = counts
@@ -54,6 +55,7 @@ def test_a_lower_rate_is_certified_and_tight(counts: tuple[int, int], alpha: Fra
     assert hits == 0 or tail(hits, runs, further) > alpha
 
 
+@settings(deadline=None)
 @given(hits_and_runs(), ALPHAS)
 def test_an_upper_rate_is_the_mirror_image(counts: tuple[int, int], alpha: Fraction) -> None:
     hits, runs = counts
@@ -98,6 +100,7 @@ def test_what_is_not_settled_does_not_hold() -> None:
     assert holds_below(Fraction(1, 3) - Fraction(1, 10**30), 1, 1, Fraction(1, 3))
 
 
+@settings(deadline=None)
 @given(st.fractions(min_value=-1000, max_value=1000))
 def test_floats_are_rounded_in_the_stated_direction(value: Fraction) -> None:
     low, high = float_below(value), float_above(value)

@@ -111,7 +111,8 @@ class LearnedBet(Bet):
         rest = 1 / (1 + stakes.growth)
         found: list[Number] = []
         for share in self.shares:
-            eta, other = stakes.read(share), stakes.read(1 - share)
+            eta = stakes.read(share)
+            other = 1 - eta
             # A ball is larger than another only if that is certain; what is uncertain passes.
             if eta > theta:
                 found += [eta / theta, other / rest]
