@@ -13,6 +13,7 @@ DPVerdictError
 ├── ExecutionError      RUN-…     work failed or hung, or its worker died: job, block, seed
 ├── RecordError         RECORD-…  the file of finished blocks cannot be used
 ├── Interrupted         STOP-…    work was stopped; what is finished is kept and can be resumed
+├── EvidenceError       EVID-…    counts, an event or an error probability cannot be used as evidence
 ├── SamplesError        SAMPLES-… recorded outputs cannot be read, or do not suffice
 └── MissingExtraError   EXTRA-…   an optional package is not installed
 
@@ -141,6 +142,10 @@ class RunError(MechanismError):
 
 class OutputError(MechanismError):
     """An output is no plain value."""
+
+
+class EvidenceError(DPVerdictError):
+    """Counts, an event or an error probability cannot be used as evidence."""
 
 
 class SamplesError(DPVerdictError):
