@@ -23,6 +23,9 @@ from dpverdict.errors import ClaimError
 
 Point = tuple[Fraction, Fraction]
 
+_LARGEST_EPSILON = Fraction(10**300)
+"""A profile is not asked beyond what a float holds; its value here bounds those further out."""
+
 _PROFILE_FALLS = "a privacy profile never rises: a larger ε is the weaker promise"
 _TRADE_OFF_FALLS = "a trade-off function never rises: rejecting more misses less"
 _BELOW_GUESSING = "a trade-off function lies between 0 and 1 - alpha, which is guessing"
@@ -217,7 +220,7 @@ class ProfileFunction(FunctionCurve):
 
     def delta_at(self, epsilon: Fraction) -> Fraction:
         """δ(ε), at a floating-point number that is not above ε."""
-        below = float(epsilon)
+        below = float(min(epsilon, _LARGEST_EPSILON))
         if Fraction(below) > epsilon:
             below = math.nextafter(below, -math.inf)
         return Fraction(self._value(max(below, 0.0)))
