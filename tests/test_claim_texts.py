@@ -246,6 +246,8 @@ WRONG_CLAIMS = [
     ("pure:nan", "CLAIM-002", "got nan"),
     ("pure:inf", "CLAIM-002", "got inf"),
     ("pure:1e999", "CLAIM-003", "1e999"),
+    (f"pure:{'1' * 400}", "CLAIM-003", "too long"),
+    (f"pure:{'1' * 400}/3", "CLAIM-003", "too long"),
     (f"pure:{'1' * 1500}", "CLAIM-003", "1000 digits"),
     ("pure:1/0", "CLAIM-004", "1/0"),
     ("pure:1e999999999999", "CLAIM-003", "too long"),

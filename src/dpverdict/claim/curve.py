@@ -19,7 +19,7 @@ from dpverdict.claim.enclosure import LARGEST_EXPONENT, exp_bounds
 from dpverdict.claim.exact_numbers import exact, json_of, text_of
 from dpverdict.claim.guarantee import PRECISIONS, Approximate, Guarantee, above_line, check_delta, check_epsilon
 from dpverdict.claim.written import Written
-from dpverdict.errors import ClaimError
+from dpverdict.errors import ClaimError, said_by
 
 Point = tuple[Fraction, Fraction]
 
@@ -184,7 +184,7 @@ class FunctionCurve(CurveGuarantee):
         try:
             value = float(self.function(x))
         except Exception as error:
-            raise self._wrong(x, f"{type(error).__name__}: {error}".rstrip(": "), "it failed there") from error
+            raise self._wrong(x, said_by(error), "it failed there") from error
         if not 0 <= value <= 1:
             raise self._wrong(x, str(value), "its values are probabilities")
         return value
