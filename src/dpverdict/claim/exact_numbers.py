@@ -16,9 +16,9 @@ _FRACTION = re.compile(r"([+-]?\d+)/(\d+)", re.ASCII)
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|∞)", re.IGNORECASE)
 
 # Beyond this many digits, or powers of ten, a number has no meaning for privacy, costs time, and has no float.
-_MOST_DIGITS, _LARGEST_POWER = 1000, 300
+_MOST_DIGITS, _LARGEST_POWER = 1000, 400
 _MOST_BITS = 14_000  # Python writes numbers of at most 4,300 digits
-_LARGEST = Fraction(10**_LARGEST_POWER)
+_LARGEST = Fraction(10**300)
 
 
 def number(written: Written) -> Fraction:
@@ -85,7 +85,7 @@ def _too_long(written: Written) -> ClaimError:
     return written.error(
         "CLAIM-003",
         "the number is too long",
-        why=f"a number has at most {_MOST_DIGITS} digits here, and powers of ten up to {_LARGEST_POWER}",
+        why=f"a number has at most {_MOST_DIGITS} digits, powers of ten up to {_LARGEST_POWER}, and is at most 1e300",
         fix=written.instead("1e-5"),
     )
 
