@@ -22,6 +22,7 @@ import dpverdict
 from dpverdict import __version__
 from dpverdict.catalog import entries
 from dpverdict.cli import main, outcomes
+from dpverdict.cli.plain_counts import edges_of, plain_edges, plain_tally, tally_of
 from dpverdict.cli.usage import EXAMPLES
 from dpverdict.cli.values import Typed, parse
 from dpverdict.errors import InputError
@@ -570,10 +571,24 @@ def test_reals_are_binned_by_outcome() -> None:
     edges = outcomes.edges_from(batch)
     tally = outcomes.count(batch, edges)
     assert len(tally.counts) == 2
-    for (outcome, position), bins in tally.bins.items():
-        assert position == 1
-        assert bins.sum() == tally.counts[outcome]
-    assert sum(bins[-1] for bins in tally.bins.values()) == 1
+    for outcome, bins in tally.bins.items():
+        assert list(bins) == [1]
+        assert bins[1].sum() == tally.counts[outcome]
+    assert sum(bins[1][-1] for bins in tally.bins.values()) == 1
+
+
+def test_outcomes_of_very_many_numbers() -> None:
+    # Comparing two endings takes a step for each slot: once for each slot again, this would take minutes.
+    rows = np.random.default_rng(3).laplace(size=(2, 3000))
+    batch = outcomes.batch_of(rows)
+    edges = edges_of(plain_edges(outcomes.edges_from(batch)))
+    assert [len(places) for places in edges.values()] == [outcomes.MOST_HISTOGRAMS]
+    total = outcomes.Tally()
+    for _ in range(2):
+        total.add(tally_of(plain_tally(outcomes.count(batch, edges))))
+    (bins,) = total.bins.values()
+    assert len(bins) == outcomes.MOST_HISTOGRAMS
+    assert all(numbers.sum() == 4 for numbers in bins.values())
 
 
 def test_memory_is_bounded_by_the_number_of_outcomes_kept() -> None:

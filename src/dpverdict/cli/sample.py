@@ -254,10 +254,10 @@ def _label(outcome: Outcome) -> str:
 def _histograms(ordered: Sequence[tuple[Outcome, int]], done: Sample) -> Iterator[tuple[Outcome, int, Histogram]]:
     """The histograms there are: of which outcome, and of which of its real slots."""
     for outcome, _ in ordered:
+        bins = done.tally.bins.get(outcome, {})
         for slot, position in enumerate(place for place, value in enumerate(outcome.slots) if value is None):
-            if (outcome, position) in done.tally.bins:
-                edges = done.edges[outcome.ending, position]
-                yield outcome, slot, outcomes.histogram(done.tally.bins[outcome, position], edges)
+            if position in bins:
+                yield outcome, slot, outcomes.histogram(bins[position], done.edges[outcome.ending][position])
 
 
 def _facts(plan: Plan, done: Sample) -> dict[str, object]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpverdict.errors import InputError, RunError, TargetError
+from dpverdict.errors import InputError, RunError, TargetError, said_by
 from dpverdict.mechanism import batch_result, surroundings
 from dpverdict.mechanism.calling import Calling, Declared, Form, bind, calling_of, name_of, shown, where
 from dpverdict.mechanism.failures import excerpt_of, last_place, lines_of
@@ -231,7 +231,7 @@ class FunctionBox(BlackBox):
     def _raised(self, error: BaseException, input: Any, what: str) -> RunError:
         failed = RunError(
             "RUN-011",
-            f"{self.name} raised {type(error).__name__}: {error}".rstrip(": "),
+            f"{self.name} raised {said_by(error)}",
             place=f"{last_place(error)}, in {what}, on input {repr_of(input, 100)}",
             excerpt=excerpt_of(error),
             why="exceptions stop everything here, since --exceptions error was given",

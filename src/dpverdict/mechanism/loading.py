@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from dpverdict.errors import DPVerdictError, Excerpt, TargetError
+from dpverdict.errors import DPVerdictError, Excerpt, TargetError, said_by
 from dpverdict.mechanism.failures import last_place
 
 FORMS = "catalog:NAME, package.module:name, path/file.py:name, exec:COMMAND or samples:A,B"
@@ -175,7 +175,7 @@ def _import_error(target: str, error: BaseException) -> TargetError:
         if frame.filename != __file__ and "importlib" not in frame.filename
     ]
     line = (frames[-1].line or "") if frames else ""
-    message = f"{type(error).__name__}: {error}".rstrip(": ")
+    message = said_by(error)
     if isinstance(error, ModuleNotFoundError):
         fix = f"install {error.name!r} in the environment that runs dpverdict"
     elif isinstance(error, SystemExit):
