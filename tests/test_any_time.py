@@ -16,6 +16,7 @@ from dpverdict.errors import EvidenceError
 from dpverdict.evidence.allowance import Allowance
 from dpverdict.evidence.any_time import AnyTimeBound, AnyTimeTest, Player, Round, log_growth
 from dpverdict.evidence.bets import CoupledBet, EventBet, LearnedBet, PayoffBet, Stakes, product
+from dpverdict.evidence.rates import ball, float_below
 
 ALPHA = Fraction(1, 20)
 SHARES = st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(999, 1000), max_denominator=1000)
@@ -38,6 +39,7 @@ def mean(factors: Sequence[float], chances: Sequence[float]) -> float:
 # --- no bet wins on average against a kept promise -----------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(SHARES, EPSILONS, UNITS)
 def test_learned_bet(share: Fraction, epsilon: Fraction, place: float) -> None:
     """In a bin, Pr[b = 1] is anything that ε allows, both ways."""
@@ -49,6 +51,7 @@ def test_learned_bet(share: Fraction, epsilon: Fraction, place: float) -> None:
     assert mean(one_way, [place * theta, 1 - place * theta]) <= 1 + SLIGHTLY
 
 
+@settings(deadline=None)
 @given(EPSILONS)
 def test_learned_bet_wins_against_a_broken_promise(epsilon: Fraction) -> None:
     share = Fraction(1 / (1 + math.exp(-float(epsilon) - 0.5))).limit_denominator(10**6)
@@ -72,6 +75,7 @@ def kept(draw: st.DrawFn) -> tuple[Approximate, tuple[float, float], tuple[float
 STAKES = st.tuples(st.integers(0, 31), st.integers(0, 32))
 
 
+@settings(deadline=None)
 @given(kept(), STAKES)
 def test_event_bet(case: tuple[Approximate, tuple[float, float], tuple[float, float]], stakes: tuple[int, int]) -> None:
     promise, (p, p_minus), (q, q_minus) = case
@@ -80,6 +84,7 @@ def test_event_bet(case: tuple[Approximate, tuple[float, float], tuple[float, fl
     assert mean(bet.factors(Stakes.rough(promise, both_ways=True)), chances) <= 1 + SLIGHTLY
 
 
+@settings(deadline=None)
 @given(kept(), STAKES, UNITS)
 def test_coupled_bet(
     case: tuple[Approximate, tuple[float, float], tuple[float, float]], stakes: tuple[int, int], mixture: float
@@ -229,8 +234,6 @@ def test_each_player_has_a_promise() -> None:
 def test_wealth_is_enclosed(parts: list[tuple[int, int]]) -> None:
     exact = math.prod((Fraction(value, 500) ** count for value, count in parts), start=Fraction(1))
     with ctx.workprec(128):
-        from dpverdict.evidence.rates import ball
-
         found = product([ball(Fraction(value, 500)) for value, _ in parts], [count for _, count in parts])
         assert found.lower() <= ball(exact)
         assert found.upper() >= ball(exact)
@@ -297,13 +300,8 @@ def test_a_bound_stops_at_the_first_point_that_stands() -> None:
     gap = [Round(bets(90, 52, 90), (1000, 10))]
     assert [bound.standing(gap, point).rejected for point in range(3)] == [True, False, True]
     assert bound.lower_bound(gap)[0].epsilon == 0
-    assert bound.lower_bound([Round(bets(90, 90, 90), (1000, 10))])[0].epsilon == float_of(Fraction(1, 5))
+    assert bound.lower_bound([Round(bets(90, 90, 90), (1000, 10))])[0].epsilon == float_below(Fraction(1, 5))
     assert bound.lower_bound([Round(bets(51, 90, 90), (10, 10))])[0].epsilon is None
-
-
-def float_of(value: Fraction) -> float:
-    near = float(value)
-    return near if Fraction(near) <= value else math.nextafter(near, 0)
 
 
 def test_a_bound_with_names_is_about_the_named_pair() -> None:
@@ -316,7 +314,12 @@ def test_a_bound_with_names_is_about_the_named_pair() -> None:
     assert together.lower_bound(rounds)[1] == ()
     assert naming.lower_bound(rounds)[0].epsilon is None
     bound, names = naming.lower_bound([*rounds, strong_round(1, 100)])
-    assert (bound.epsilon, names, bound.method, bound.alpha) == (float_of(Fraction(1, 5)), ("two",), "e-process", ALPHA)
+    assert (bound.epsilon, names, bound.method, bound.alpha) == (
+        float_below(Fraction(1, 5)),
+        ("two",),
+        "e-process",
+        ALPHA,
+    )
 
 
 def test_a_bound_at_a_delta() -> None:

@@ -996,3 +996,17 @@ def test_targets_that_cannot_be_run(file: Path, target: str, shown: list[str]) -
 
 def test_the_whole_catalogue_can_be_run_plainly() -> None:
     assert isinstance(load_runnable("catalog:svt1"), Mechanism)
+
+
+def test_an_exception_that_cannot_be_shown_is_an_error_all_the_same() -> None:
+    class UnspeakableError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def fails(value: int, rng: np.random.Generator) -> int:
+        raise UnspeakableError
+
+    box = made(fails)
+    failed = box.failure(1, np.random.default_rng(1))
+    assert failed is not None
+    assert "UnspeakableError (its text cannot be shown)" in str(failed)

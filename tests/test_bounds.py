@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverdict.claim import Approximate, Gaussian, Pure, Renyi, ZeroConcentrated
+from dpverdict.errors import EvidenceError
 from dpverdict.evidence import rates
 from dpverdict.evidence.allowance import Allowance
 from dpverdict.evidence.bounds import (
@@ -44,6 +45,7 @@ def tail(hits: int, runs: int, rate: Fraction) -> Fraction:
 # --- rates ---------------------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(hits_and_runs(), ALPHAS)
 def test_a_lower_rate_is_certified_and_tight(counts: tuple[int, int], alpha: Fraction) -> None:
     hits, runs = counts
@@ -53,6 +55,7 @@ def test_a_lower_rate_is_certified_and_tight(counts: tuple[int, int], alpha: Fra
     assert hits == 0 or tail(hits, runs, further) > alpha
 
 
+@settings(deadline=None)
 @given(hits_and_runs(), ALPHAS)
 def test_an_upper_rate_is_the_mirror_image(counts: tuple[int, int], alpha: Fraction) -> None:
     hits, runs = counts
@@ -86,12 +89,18 @@ def test_without_a_guess_the_bound_is_as_good(monkeypatch: pytest.MonkeyPatch) -
     assert [float(lower_rate(*case, ALPHA)) for case in cases] == pytest.approx([float(low) for low in guessed])
 
 
+def test_if_nothing_can_be_settled_the_bound_is_weak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "holds_below", lambda *_: False)
+    assert lower_rate(50, 100, ALPHA) == ALPHA / 100
+
+
 def test_what_is_not_settled_does_not_hold() -> None:
     """p = α with one run: the tail is α exactly, and no precision decides a tie that is not exact in binary."""
     assert not holds_below(Fraction(1, 3), 1, 1, Fraction(1, 3))
     assert holds_below(Fraction(1, 3) - Fraction(1, 10**30), 1, 1, Fraction(1, 3))
 
 
+@settings(deadline=None)
 @given(st.fractions(min_value=-1000, max_value=1000))
 def test_floats_are_rounded_in_the_stated_direction(value: Fraction) -> None:
     low, high = float_below(value), float_above(value)
@@ -214,3 +223,16 @@ def test_the_complement_speaks_for_the_other_direction() -> None:
     counts = PairCounts(9990, 10_000, 9000, 10_000)
     assert not pair_refutes(counts, Allowance(ALPHA), Pure(1))
     assert pair_refutes(counts, Allowance(ALPHA), Pure(1), both_ways=True)
+
+
+def test_a_second_side_needs_a_promise_for_the_other_direction() -> None:
+    counts = CoinCounts(SideCounts(1000, 300, 100), SideCounts(1000, 100, 300), two_sided=True)
+    for refused in (
+        lambda allowance: pooled_refutes(counts, allowance, Approximate(Fraction(0), Fraction(0))),
+        lambda allowance: pooled_lower_bound(counts, allowance),
+    ):
+        allowance = Allowance(ALPHA)
+        with pytest.raises(EvidenceError, match="counts of S⁻ need"):
+            refused(allowance)
+        assert allowance.spend("something else") == ALPHA
+    assert pooled_refutes(counts, Allowance(ALPHA), Approximate(Fraction(1, 2), Fraction(0)), both_ways=True)

@@ -76,7 +76,7 @@ class SpentAgain(Allowance):
 @REPETITIONS
 def test_pooled(boundary: Boundary, repetitions: int) -> None:
     def refutes(row: tuple[int, ...]) -> bool:
-        return pooled_refutes(coin_counts(row, boundary.two_sided), Allowance(ALPHA), boundary.promise)
+        return pooled_refutes(coin_counts(row, boundary.two_sided), Allowance(ALPHA), boundary.promise, both_ways=True)
 
     assert claims(experiments(boundary, repetitions), refutes) <= allowed(repetitions)
 
@@ -97,7 +97,7 @@ def test_bounds_are_below_the_truth(boundary: Boundary, repetitions: int) -> Non
     truth = float(boundary.guarantee.epsilon)
 
     def pooled(row: tuple[int, ...]) -> bool:
-        bound = pooled_lower_bound(coin_counts(row, boundary.two_sided), Allowance(ALPHA)).epsilon
+        bound = pooled_lower_bound(coin_counts(row, boundary.two_sided), Allowance(ALPHA), both_ways=True).epsilon
         return bound is not None and bound > truth
 
     def pair(row: tuple[int, ...]) -> bool:
@@ -115,7 +115,9 @@ def test_bounds_at_a_delta_are_below_the_truth(boundary: Boundary, repetitions: 
     promise = boundary.promise
 
     def pooled(row: tuple[int, ...]) -> bool:
-        bound = pooled_lower_bound(coin_counts(row, boundary.two_sided), Allowance(ALPHA), promise.delta).epsilon
+        bound = pooled_lower_bound(
+            coin_counts(row, boundary.two_sided), Allowance(ALPHA), promise.delta, both_ways=True
+        ).epsilon
         return bound is not None and bound > float(promise.epsilon)
 
     def pair(row: tuple[int, ...]) -> bool:
@@ -153,7 +155,7 @@ def test_exact_level_of_small_experiments() -> None:
                 for rights in range(hits + 1):
                     wrongs = hits - rights
                     counts = coin_counts((runs - wrongs, rights, 0, wrongs, wrongs, 0), boundary.two_sided)
-                    if pooled_refutes(counts, Allowance(alpha), boundary.promise):
+                    if pooled_refutes(counts, Allowance(alpha), boundary.promise, both_ways=True):
                         chance = multinomial.pmf([rights, wrongs, runs - hits], runs, [right, wrong, 1 - right - wrong])
                         level += float(chance)
             assert level <= float(alpha) * (1 + 1e-9)
@@ -218,7 +220,7 @@ def test_an_allowance_spent_twice(allowance: type[Allowance]) -> None:
     def refutes(row: tuple[int, ...]) -> bool:
         shares = allowance(ALPHA).split(*[1] * 8)
         found = [
-            pooled_refutes(coin_counts(row[6 * at : 6 * at + 6], True), share, RESPONSE.promise)
+            pooled_refutes(coin_counts(row[6 * at : 6 * at + 6], True), share, RESPONSE.promise, both_ways=True)
             for at, share in enumerate(shares)
         ]
         return any(found)
@@ -277,7 +279,7 @@ def test_delta_is_halved_only_without_the_second_side() -> None:
     halved = Approximate(ONE, TIGHT.promise.delta / 2)
 
     def refutes(row: tuple[int, ...], promise: Approximate) -> bool:
-        return pooled_refutes(coin_counts(row, True), Allowance(ALPHA), promise)
+        return pooled_refutes(coin_counts(row, True), Allowance(ALPHA), promise, both_ways=True)
 
     rows = experiments(loud, repetitions)
     assert claims(rows, lambda row: refutes(row, loud.promise)) <= allowed(repetitions)
@@ -306,5 +308,5 @@ def test_a_promise_that_is_too_strong_is_refuted(boundary: Boundary) -> None:
     loud = Boundary("loud", boundary.on_input, boundary.on_neighbour, boundary.guarantee, runs=400_000)
     row = tuple(loud.draw(1, generator(f"loud {boundary.name}"))[0].tolist())
     promise = Approximate(boundary.promise.epsilon * Fraction(7, 10), boundary.promise.delta)
-    assert pooled_refutes(coin_counts(row, loud.two_sided), Allowance(ALPHA), promise)
+    assert pooled_refutes(coin_counts(row, loud.two_sided), Allowance(ALPHA), promise, both_ways=True)
     assert pair_refutes(PairCounts(row[1], row[0], row[4], row[3]), Allowance(ALPHA), promise)

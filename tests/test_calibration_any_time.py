@@ -218,7 +218,12 @@ def test_a_fixed_test_that_is_looked_at_after_every_round() -> None:
     once = repeatedly = 0
     for cells in with_coins(RESPONSE, 300, "looks"):
         refuted = [
-            pooled_refutes(coin_counts((a + c + e, a, c, b + d + f, b, d), True), Allowance(ALPHA), RESPONSE.promise)
+            pooled_refutes(
+                coin_counts((a + c + e, a, c, b + d + f, b, d), True),
+                Allowance(ALPHA),
+                RESPONSE.promise,
+                both_ways=True,
+            )
             for a, b, c, d, e, f in np.cumsum(cells, axis=0).tolist()
         ]
         once += refuted[-1]

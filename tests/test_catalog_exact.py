@@ -1,6 +1,6 @@
 """The sampling reading of catalogue entries against exact output probabilities, worked out by hand.
 
-False alarms: each of the fewer than 30 values fails by chance with a probability of at most `ALPHA`.
+False alarms: each of the fewer than 50 values fails by chance with a probability of at most `ALPHA`.
 Power: 1 % beside a probability of 0.3 is found (`test_a_wrong_probability_is_told_apart`).
 """
 
@@ -44,7 +44,27 @@ MAXIMUM_OF_FIVE = (
     - 1 / 32 * (_e(-1) + _e(-3 / 2))
 )
 
-EXACT: list[tuple[str, tuple[Any, ...], dict[str, object], tuple[Any, ...], float, float]] = [
+SVT3_LOW = (
+    _e(-1 / 4) / 4
+    + 767 / 672 * _e(-1 / 2)
+    - 61 / 48 * _e(-3 / 4)
+    - _e(-1) / 8
+    + _e(-5 / 4) / 192
+    - _e(-1 / 2) / 4
+    - 3 / 16 * _e(-3 / 4)
+)
+
+
+def _polynomial(terms: dict[int, int]) -> float:
+    """The sum of count · exp(-quarters · ε/4) at ε = 1."""
+    return sum(count * _e(-quarters / 4) for quarters, count in terms.items())
+
+
+DISCRETE = _polynomial({2: 1, 3: 1, 4: 3, 5: 3, 6: 5, 7: 5, 8: 4, 9: 2, 10: 1}) / _polynomial(
+    dict(enumerate((1, 4, 10, 19, 29, 37, 40, 37, 29, 19, 10, 4, 1)))
+)
+
+EXACT: list[tuple[str, Any, dict[str, object], tuple[Any, ...], float, float]] = [
     # name, input, arguments, output, its probability at ε = 1 as an expression, and as digits
     ("svt1", (1, 1, 1), {}, (BELOW,) * 3, 23 / 80 * _e(-1 / 2) - _e(-3 / 4) / 10, 0.127140909393280638572287711216),
     (
@@ -144,6 +164,60 @@ EXACT: list[tuple[str, tuple[Any, ...], dict[str, object], tuple[Any, ...], floa
     ),
     ("randomised-response", (0, 1), {}, (False, False), _e(-1) / (1 + _e(-1)) ** 2, 0.196611933241481852537424733586),
     ("randomised-response", (1, 0, 1), {}, (True,) * 3, _e(-1) / (1 + _e(-1)) ** 3, 0.143734840457215130989952173892),
+    # Discretised outputs: a released value is the first of the edges that it does not exceed, or the last.
+    (
+        "dipc-svt3",
+        (1, 0, -1),
+        {},
+        (BELOW, BELOW, 1),
+        11 / 96 * _e(-1 / 2) - _e(-1) / 48 + _e(-5 / 4) / 240,
+        0.0630279197212516568393823074504,
+    ),
+    ("dipc-svt3", (0, 0, 0), {}, (BELOW,) * 3, 3 / 16, 0.1875),
+    ("dipc-svt3-five", (1, 1, 1, 1, 0), {}, (*(BELOW,) * 4, 0), _e(-1) / 1344, 0.000273719822300180298806193281370),
+    ("dipc-svt3-five", (-1,) * 5, {}, (*(BELOW,) * 4, 0), SVT3_LOW, 0.00198224519089067849061310816574),
+    (
+        "dipc-svt3-five",
+        (-1, 0),
+        {},
+        (BELOW, 1),
+        5 / 12 - 5 / 16 * _e(-1 / 4) + _e(-1 / 2) / 12,
+        0.223835643599572097307034252819,
+    ),
+    ("dipc-svt3-as-printed", (-1,) * 3, {}, (BELOW, BELOW, -1), _e(-1 / 2) / 192, 0.00315901385266996574793645591141),
+    ("dipc-svt3-as-printed", (0,) * 3, {}, (BELOW, BELOW, -1), _e(-2) / 192, 0.000704871266862567),
+    ("dipc-nmax3", (-1,), {}, (0,), 1 / 2 - _e(-1 / 2) / 2, 0.196734670143683288198100232504),
+    ("dipc-nmax4", (-1,), {}, (0,), 1 - _e(-1 / 2), 0.393469340287366576396200465009),
+    ("dipc-nmax4", (0,), {}, (0,), 0.0, 0.0),
+    (
+        "dipc-hist1",
+        (0, 1),
+        {},
+        (0, 1),
+        1 / 2 - 3 / 4 * _e(-1) + _e(-2) / 4,
+        0.257924239930571431776857046122,
+    ),
+    ("dipc-hist2", (-1,), {}, (-1,), 1 / 2, 0.5),
+    (
+        "dipc-sparse-twice",
+        (0, 0, 1),
+        {},
+        (BELOW, BELOW, ABOVE),
+        7 / 24 - 19 / 60 * _e(-1 / 4) + _e(-1 / 2) / 6 - _e(-3 / 4) / 24 + _e(-1) / 240,
+        0.127985753286832759198892080708,
+    ),
+    (
+        "permute-and-flip",
+        (-1, 0, 1),
+        {},
+        (1,),
+        _e(-1 / 2) / 2 - _e(-3 / 2) / 6,
+        0.266076969831578406979686355702,
+    ),
+    ("above-threshold-discrete", (1, -1, 0), {}, (BELOW, BELOW, ABOVE), DISCRETE, 0.0932755174179125985183897042276),
+    ("k-randomised-response", 2, {}, (2,), 1 / (1 + 4 * _e(-1)), 0.404609675191690),
+    ("optimised-unary-encoding", 1, {"options": 2}, (BELOW, ABOVE), 1 / (1 + _e(-1)) / 2, 0.365529289315002),
+    ("symmetric-unary-encoding", 1, {"options": 2}, (BELOW, ABOVE), 1 / (1 + _e(-1 / 2)) ** 2, 0.387455619000260),
 ]
 
 # Real outputs: the event is a label and an interval (low, high] for every real slot.

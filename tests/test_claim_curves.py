@@ -175,8 +175,13 @@ def test_python_values() -> None:
 
 
 def test_a_guarantee_in_a_module(module: str) -> None:
-    Path("more_curves.py").write_text("from dpverdict.claim import ProfilePoints\np = ProfilePoints(((1, 0),))\n")
-    assert guarantee("curve:more_curves.py:p") == ProfilePoints(((1, 0),))  # type: ignore[arg-type]
+    Path("more_curves.py").write_text(
+        "from dpverdict.claim import Gaussian, ProfilePoints\np = ProfilePoints(((1, 0),))\ng = Gaussian(1)\n"
+    )
+    found = guarantee("curve:more_curves.py:p")
+    assert found == ProfilePoints(((1, 0),), "more_curves.py:p")  # type: ignore[arg-type]
+    assert guarantee(found.text) == found
+    assert guarantee("curve:more_curves.py:g") == Gaussian(Fraction(1))
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from dpverdict.claim import Approximate, Gaussian, Guarantee, Pure, Renyi, ZeroC
 from dpverdict.claim.divergence import divergence_bounds
 from dpverdict.claim.enclosure import normal_bounds
 from dpverdict.claim.guarantee import above_line
+from dpverdict.claim.guarantee_text import guarantee as guarantee_of
 from dpverdict.errors import ClaimError
 
 RATES = st.fractions(min_value=0, max_value=1, max_denominator=10**6)
@@ -387,3 +388,57 @@ def test_distributions_are_exact(law: object, other: object) -> None:
     with pytest.raises(ClaimError, match="exact distributions") as caught:
         Pure(1).contradicts_distributions(law, other)  # type: ignore[arg-type]
     assert caught.value.code == "CLAIM-013"
+
+
+# --- at the ends of what numbers can be ------------------------------------------------------------------------------
+
+EXTREME = [
+    "pure:0", "pure:1e300", "pure:1e-300", "approximate:0,1", "approximate:0,0", "approximate:1e300,0.5",
+    "gaussian:0", "gaussian:1e-300", "gaussian:1", "gaussian:40", "gaussian:1e300",
+    "renyi:2,1", "renyi:1e300,1", "renyi:2,1e300", "renyi:2,0", "renyi:10000000001/10000000000,1",
+    "zcdp:0", "zcdp:1/8", "zcdp:1e-300", "zcdp:1e300",
+]  # fmt: skip
+TINY = Fraction(1, 10**5000)
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize("text", EXTREME)
+def test_nothing_overflows(text: str) -> None:
+    promise = guarantee_of(text)
+    certain = [(1, 0), (HALF, 0), (TINY, 0)]  # impossible for the neighbour
+    never = [(0, 0), (0, 1), (HALF, HALF), (1, 1), (TINY, TINY), (0.0, 5e-324), (5e-324, 5e-324)]
+    for rate, neighbour_rate in certain:
+        allowed = isinstance(promise, Approximate) and rate <= promise.delta
+        assert promise.contradicts(rate, neighbour_rate, both_ways=True) != allowed
+    for rate, neighbour_rate in never:
+        assert not promise.contradicts(rate, neighbour_rate, both_ways=True)
+    close = [(1 - TINY, 1 - 2 * TINY), (2 * TINY, TINY), (1.0, 5e-324), (HALF, TINY), (1 - TINY, HALF)]
+    for rate, neighbour_rate in close:
+        # What allows nothing is contradicted by any difference; what allows nearly everything, by none of these.
+        found = promise.contradicts(rate, neighbour_rate)
+        if text in ("pure:0", "approximate:0,0", "gaussian:0", "renyi:2,0", "zcdp:0"):
+            assert found
+        if text in ("pure:1e300", "approximate:0,1", "approximate:1e300,0.5", "gaussian:1e300", "renyi:2,1e300"):
+            assert found == (text == "gaussian:1e300" and rate == 1)
+    for rate in (0.0, 1e-320, 0.3, 1.0):
+        assert rate <= promise.largest(rate) <= 1
+        assert 0 <= promise.tangent(rate).delta <= 1
+        assert 0 <= promise.trade_off(rate) <= 1
+    for epsilon in (Fraction(0), Fraction(5000), Fraction(10**400)):
+        assert 0 <= promise.delta_at(epsilon) <= 1
+
+
+def test_a_rate_may_have_any_number_of_digits() -> None:
+    assert not Pure(Fraction(1)).contradicts(TINY, TINY)
+    assert Pure(Fraction(1)).contradicts(3 * TINY, TINY)
+    with pytest.raises(ClaimError, match="CLAIM-012") as caught:
+        Pure(Fraction(1)).contradicts(1 + TINY, TINY)
+    assert "too many digits to show" in str(caught.value)
+
+
+def test_outputs_are_compared_as_outcomes_are() -> None:
+    promise = Pure(Fraction(1))
+    assert not promise.contradicts_distributions({float("nan"): Fraction(1)}, {float("nan"): Fraction(1)})
+    assert not promise.contradicts_distributions({(1, float("nan")): 1}, {(1.0, float("nan")): 1})
+    for one, other in ((True, 1), (0.0, -0.0)):
+        assert promise.contradicts_distributions({one: Fraction(1)}, {other: Fraction(1)})

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import dpverdict
 from dpverdict import __version__
 from dpverdict.catalog import entries
 from dpverdict.cli import main, outcomes
+from dpverdict.cli.plain_counts import edges_of, plain_edges, plain_tally, tally_of
 from dpverdict.cli.usage import EXAMPLES
 from dpverdict.cli.values import Typed, parse
 from dpverdict.errors import InputError
@@ -299,8 +301,48 @@ def test_a_mechanism_without_epsilon(run: type_of_run, file: str) -> None:
 def test_the_catalogue_as_json(run: type_of_run) -> None:
     facts = answer(run("catalog", "--json")[1])
     assert [row["name"] for row in facts["entries"]] == [entry.name for entry in entries()]
-    wanted = {"name", "title", "paper", "expected", "vector", "example"}
+    wanted = {"name", "title", "paper", "expected", "vector", "example", "claim", "truths", "published", "arguments"}
     assert all(wanted <= set(row) for row in facts["entries"])
+    rows = {row["name"]: row for row in facts["entries"]}
+    svt5 = rows["sniper-svt5"]
+    assert (svt5["group"], svt5["algorithm"], svt5["epsilon"], svt5["holds"]) == ("DP-Sniper", "SVT5", 0.1, False)
+    assert svt5["truths"][0]["value"] == "inf"
+    assert svt5["published"][0]["lower_bound"] == 1.761
+    assert rows["sniper-prefix-sum"]["truths"][0]["value"] == 1.0
+    assert rows["dipc-svt1"]["truths"][1]["factor"] == "3/4"
+    assert rows["svt2"]["related"] == ["sniper-svt2", "finder-at2", "dipc-svt2"]
+    assert rows["dipc-svt3"]["arguments"] == {"query_noise": 4, "edges": [-1, 0, 1]}
+
+
+def test_the_list_of_the_catalogue_fits_a_terminal(run: type_of_run) -> None:
+    lines = run("catalog")[1].splitlines()
+    assert max(map(len, lines)) <= 100
+    listed = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert listed == [entry.name for entry in entries()]
+    assert [line for line in lines if line in ("StatDP", "DP-Sniper", "DP-Finder", "DiPC")]
+    assert any(line.split()[:2] == ["sniper-svt4", "fails"] for line in lines)
+
+
+def test_entries_of_papers_have_the_papers_parameters_and_example(run: type_of_run) -> None:
+    facts = answer(run("sample", "catalog:sniper-svt1", "--runs", "1000", "--json")[1])
+    assert (facts["epsilon"], facts["arguments"]) == (0.1, {"threshold": 0.5})
+    assert facts["input"] == [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
+    said = run("sample", "catalog:sniper-svt1", "--runs", "1000")[1]
+    assert "epsilon = 0.1 (a symbol of the program), threshold = 0.5" in said
+    assert "Laplace(1/2, 2/ε)" in run("explain", "catalog:sniper-svt1", "--length", "1")[1]
+    words = ("--epsilon", "2", "--arg", "threshold=3", "--input", "0", "--runs", "1000", "--json")
+    facts = answer(run("sample", "catalog:sniper-svt1", *words)[1])
+    assert (facts["epsilon"], facts["arguments"], facts["input"]) == (2.0, {"threshold": 3}, [0])
+    assert "Laplace(3, 2/ε)" in run("explain", "catalog:sniper-svt1", "--arg", "threshold=3")[1]
+
+
+@pytest.mark.parametrize("name", ["snapping", "laplace-floating-point"])
+def test_black_boxes_of_the_catalogue(run: type_of_run, name: str) -> None:
+    facts = answer(run("sample", f"catalog:{name}", "--runs", "3000", "--json")[1])
+    assert (facts["reading"], facts["epsilon"], facts["input"]) == ("plain", 0.1, 0)
+    explained = answer(run("explain", f"catalog:{name}", "--input", "3", "--json")[1])
+    assert (explained["traceable"], explained["input"]) == (False, 3)
+    assert "float" in explained["reason"]["why"]
 
 
 def test_a_page_of_the_catalogue(run: type_of_run) -> None:
@@ -309,10 +351,14 @@ def test_a_page_of_the_catalogue(run: type_of_run) -> None:
         assert status == 0
         assert entry.title in out
         # The commands on the page are there to be copied.
-        line = next(line for line in out.splitlines() if "dpverdict explain" in line)
-        words = line.split("dpverdict ", 1)[1].replace("'", "").split(" ", 3)
-        assert run(*words)[0] == 0, words
+        for verb in ("explain", "sample"):
+            line = next(line for line in out.splitlines() if line.split("  ")[-1].startswith(f"dpverdict {verb}"))
+            words = shlex.split(line[line.index("dpverdict ") :].replace("1e6", "100"))[1:]
+            assert run(*words)[0] == 0, words
     assert len(answer(run("catalog", "svt1", "--json")[1])["entries"]) == 1
+    assert "exact 5*epsilon = 0.5; 10 queries" in run("catalog", "sniper-svt6")[1]
+    assert "exact 1/epsilon = 10; " in run("catalog", "sniper-noisy-hist2")[1]
+    assert "not private inf; " in run("catalog", "svt5")[1]
 
 
 TRACED = [
@@ -362,7 +408,9 @@ WRONG: Sequence[tuple[Sequence[str], str]] = [
     (["explain", "noisy.py:no_noise"], "no_noise"),
     (["explain", "no_such_package.here:flip"], "no_such_package"),
     (["sample", SVT, "--input", "0,1"], "--runs"),
-    (["sample", SVT, "--runs", "10"], "--input"),
+    (["sample", "noisy.py:flip", "--runs", "10"], "--input"),
+    (["explain", "catalog:snapping", "--arg", "bond=1"], "'bond'"),
+    (["sample", "catalog:snapping", "--runs", "10", "--arg", "bond=1"], "'bond'"),
     (["sample", SVT, "--input", "", "--runs", "10"], "--input"),
     (["sample", SVT, "--input", "0,nan", "--runs", "10"], "got nan"),
     (["sample", SVT, "--input", "inf", "--runs", "10"], "got inf"),
@@ -523,10 +571,24 @@ def test_reals_are_binned_by_outcome() -> None:
     edges = outcomes.edges_from(batch)
     tally = outcomes.count(batch, edges)
     assert len(tally.counts) == 2
-    for (outcome, position), bins in tally.bins.items():
-        assert position == 1
-        assert bins.sum() == tally.counts[outcome]
-    assert sum(bins[-1] for bins in tally.bins.values()) == 1
+    for outcome, bins in tally.bins.items():
+        assert list(bins) == [1]
+        assert bins[1].sum() == tally.counts[outcome]
+    assert sum(bins[1][-1] for bins in tally.bins.values()) == 1
+
+
+def test_outcomes_of_very_many_numbers() -> None:
+    # Comparing two endings takes a step for each slot: once for each slot again, this would take minutes.
+    rows = np.random.default_rng(3).laplace(size=(2, 3000))
+    batch = outcomes.batch_of(rows)
+    edges = edges_of(plain_edges(outcomes.edges_from(batch)))
+    assert [len(places) for places in edges.values()] == [outcomes.MOST_HISTOGRAMS]
+    total = outcomes.Tally()
+    for _ in range(2):
+        total.add(tally_of(plain_tally(outcomes.count(batch, edges))))
+    (bins,) = total.bins.values()
+    assert len(bins) == outcomes.MOST_HISTOGRAMS
+    assert all(numbers.sum() == 4 for numbers in bins.values())
 
 
 def test_memory_is_bounded_by_the_number_of_outcomes_kept() -> None:

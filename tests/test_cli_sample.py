@@ -65,6 +65,8 @@ def slow(value, rng):
 def prints(value, rng):
     print("hello")
     return int(rng.integers(2))
+@mechanism
+def wide(noise, value): return value * 10**30 + noise.bernoulli()
 def first(output): return output["a"]
 def broken(output): return output[None]
 @mechanism
@@ -134,6 +136,15 @@ def test_rows_of_numbers(run: Run) -> None:
     (shown,) = facts["histograms"]
     inside = sum(n for n, low in zip(shown["counts"], shown["edges"], strict=False) if 3 <= low < 4)
     assert near(inside, 100_000, 0.5 * (1 - np.exp(-1)))
+
+
+def test_whole_numbers_beyond_64_bits_are_run_as_they_are(run: Run) -> None:
+    status, out, err = run("wide", "--input", "3", "--runs", "400", "--json")
+    assert status == 0, err
+    assert "may not fit 64 bits" in json.loads(out)["note"]
+    found = counts(out)
+    assert set(found) == {str(3 * 10**30), str(3 * 10**30 + 1)}
+    assert near(found[str(3 * 10**30)], 400, 0.5)
 
 
 def test_names_of_parameters_can_be_given(run: Run) -> None:

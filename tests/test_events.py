@@ -186,6 +186,7 @@ NUMBERS = st.one_of(
 ANY_OUTCOME = st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=4).map(tuple), max_leaves=8)
 
 
+@settings(deadline=None)
 @given(st.lists(ANY_OUTCOME, min_size=1, max_size=6))
 def test_a_run_is_looked_at_by_itself(outcomes: list[Outcome]) -> None:
     """In a batch, alone, and in the opposite order: features, scores and events are the same."""
@@ -538,7 +539,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_no_content_breaks_the_reader(content: Any) -> None:
     try:
         document = from_json(content)

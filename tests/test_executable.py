@@ -20,6 +20,7 @@ from dpverdict.errors import ExecutableError, TargetError
 from dpverdict.mechanism.black_box import Options
 from dpverdict.mechanism.executable import Executable
 from dpverdict.mechanism.executable.check import main as check_main
+from dpverdict.mechanism.executable.executable import joined
 from dpverdict.mechanism.outcome import Mapping, Raised, freeze, same
 from dpverdict.mechanism.tally import listed
 from dpverdict.target import load, load_runnable
@@ -82,7 +83,7 @@ def test_the_c_example_in_frames_and_in_json(geometric: str) -> None:
             ours, theirs = (box.run(input, runs, generator()) for box in (frames, plain))
             assert isinstance(ours, np.ndarray)
             assert isinstance(theirs, np.ndarray)
-            assert ours.dtype == theirs.dtype == np.int64
+            assert ours.dtype.kind == theirs.dtype.kind == "i"
             assert np.array_equal(ours, theirs)
             assert len(ours) == runs
 
@@ -316,3 +317,12 @@ def test_the_check_without_a_command(capsys: pytest.CaptureFixture[str]) -> None
     assert check_main(["'"]) == 2
     assert "EXEC-001" in capsys.readouterr().err
     assert check_main(["cat", "--input", "{"]) == 2
+
+
+def test_integers_of_several_widths_are_joined_exactly() -> None:
+    narrow, wide = np.array([-(2**15), 7], dtype=np.int16), np.array([2**62 + 1], dtype=np.int64)
+    both = joined([narrow, wide])
+    assert isinstance(both, np.ndarray)
+    assert both.tolist() == [-(2**15), 7, 2**62 + 1]
+    for other in (np.array([0.5]), np.array([True]), np.array([[1, 2]])):
+        assert joined([wide, other]) == [2**62 + 1, *listed(other)]

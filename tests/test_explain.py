@@ -12,7 +12,7 @@ import pytest
 
 import dpverdict
 from dpverdict.catalog import entries, find
-from dpverdict.mechanism import algebra, mechanism
+from dpverdict.mechanism import Mechanism, algebra, mechanism
 from dpverdict.mechanism.constants import from_python, number
 from dpverdict.mechanism.explain import Names, explain, graphviz, shape_text
 from dpverdict.mechanism.graph import in_order, successors
@@ -169,9 +169,10 @@ def test_text_in_a_graph_is_escaped() -> None:
     assert r"""label="emit 'a \"quoted\" \\\\ word'"];""" in drawn
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in entries()])
+@pytest.mark.parametrize("name", [entry.name for entry in entries() if not entry.why_black_box])
 def test_every_entry_can_be_shown(name: str) -> None:
     entry = find(name)
+    assert isinstance(entry.mechanism, Mechanism)
     program = entry.mechanism.program_for(entry.example)
     text, drawn = explain(program), graphviz(program)
     nodes = in_order(program.root)

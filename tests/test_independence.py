@@ -9,6 +9,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -189,3 +190,16 @@ def test_the_upper_bound_leaves_alpha_below(hits: int, trials: int) -> None:
     upper = largest_probability(hits, trials, 1e-6)
     assert upper >= hits / trials
     assert binom.cdf(hits, trials, upper) <= 1e-6 * (1 + 1e-9) or upper == 1.0
+
+
+def test_numbers_beyond_floats_are_examined_too() -> None:
+    draws = np.random.default_rng(8).integers(2**62, size=(11, 200)).tolist()
+    huge = [[(10**400 if n % 2 else -(10**400)) + n for n in block] for block in draws]
+    assert not examine(Evidence(tuple(huge[:9]), huge[0], tuple(huge[9:]))).findings
+    fixed = examine(Evidence((huge[0],) * 9, huge[0], tuple(huge[9:])))
+    assert "fixed seed" in [finding.kind for finding in fixed.findings]
+    # Large outcomes first, small ones later: another law, which only the size of such numbers shows.
+    falling = [sorted(block, reverse=True) for block in huge[:9]]
+    drifting = [[n for n in chain(*falling) if n > 0][:800], [n for n in chain(*falling) if n < 0][:800]]
+    blocks = [huge[0], *(part[at : at + 200] for part in drifting for at in range(0, 800, 200))]
+    assert "state" in [finding.kind for finding in examine(Evidence(tuple(blocks), blocks[0])).findings]

@@ -16,11 +16,18 @@ from boundary import ALPHA, Boundary, claims, coin_counts, pair_counts
 from dpverdict.claim import Approximate, Gaussian, Pure
 from dpverdict.evidence.allowance import Allowance
 from dpverdict.evidence.any_time import AnyTimeTest, Player, Round
-from dpverdict.evidence.bets import LearnedBet
+from dpverdict.evidence.bets import EventBet, LearnedBet
 from dpverdict.evidence.bounds import pair_refutes, pooled_refutes
+from dpverdict.evidence.cells import event_cells
 from dpverdict.evidence.counts import CoinCounts, PairCounts, SideCounts
 from dpverdict.evidence.exploratory import ExploratoryPValue, thinned_fisher
-from dpverdict.evidence.power import POWER, any_time_power_epsilon, pair_power_epsilon, pooled_power_epsilon
+from dpverdict.evidence.power import (
+    POWER,
+    any_time_power_epsilon,
+    event_bet_power_epsilon,
+    pair_power_epsilon,
+    pooled_power_epsilon,
+)
 from dpverdict.execute import seeds
 
 TENTH = Approximate(Fraction(1, 10), Fraction(0))
@@ -82,6 +89,40 @@ def test_power_of_a_learned_bet() -> None:
     assert 0.8 < refuted / REPETITIONS < 0.999
 
 
+@pytest.mark.parametrize("two_sided", [True, False])
+@pytest.mark.parametrize("promise", [TENTH, LOOSE], ids=lambda promise: promise.text)
+def test_power_of_an_event_bet(promise: Approximate, two_sided: bool) -> None:
+    """Stakes learned in 50 rounds reach 90 % and more there, and much less half way down to the promise."""
+    from scipy.stats import binom
+
+    minus = 600 if two_sided else 0
+    counts = CoinCounts(SideCounts(10_000, 3000, minus), SideCounts(10_000, 3000, minus), two_sided)
+    epsilon = event_bet_power_epsilon(counts, promise, ALPHA)
+
+    def refuted(loss: float) -> int:
+        def rates(both: float) -> tuple[float, float]:
+            small = (both - float(promise.delta)) / (1 + math.exp(loss)) if both else 0.0
+            return both - small, small
+
+        (p, q), (q_minus, p_minus) = rates(0.6), rates(0.12 if two_sided else 0.0)
+        planted = Boundary("planted", (p, p_minus), (q, q_minus), promise, runs=400)
+        rows = planted.draw(50 * REPETITIONS, seeds.generator(3, f"{promise.text} {two_sided}", 0))
+        return sum(map(wins, rows.reshape(REPETITIONS, 50, 6).tolist()))
+
+    def wins(rows: list[list[int]]) -> bool:
+        test = AnyTimeTest.begin([Player("the pair", both_ways=two_sided)], [promise], Allowance(ALPHA))
+        past, rounds = np.zeros(6, dtype=np.int64), []
+        for row in rows:
+            cells = event_cells(coin_counts(tuple(row), two_sided))
+            rounds.append(Round((EventBet.from_past(past.tolist(), promise, two_sided),), cells))
+            past += cells
+        return test.standing(rounds).rejected
+
+    least = binom.ppf(1e-9, REPETITIONS, POWER)
+    assert least <= refuted(epsilon)
+    assert refuted((epsilon + float(promise.epsilon)) / 2) < least
+
+
 def test_more_runs_find_smaller_losses() -> None:
     previous = math.inf
     for runs in (10**3, 10**4, 10**5, 10**8):
@@ -114,6 +155,7 @@ def test_what_hardly_happens_finds_nothing(hits: int) -> None:
     assert pair_power_epsilon(counts.pair(), TENTH, ALPHA) == math.inf
     assert pair_power_epsilon(counts.pair(), LOOSE, ALPHA) == math.inf
     assert any_time_power_epsilon(counts, Fraction(1, 10), ALPHA) == math.inf
+    assert event_bet_power_epsilon(counts, TENTH, ALPHA) == math.inf
 
 
 def test_no_runs_find_nothing() -> None:
@@ -121,6 +163,7 @@ def test_no_runs_find_nothing() -> None:
     assert pooled_power_epsilon(nothing, TENTH, ALPHA) == math.inf
     assert pair_power_epsilon(nothing.pair(), TENTH, ALPHA) == math.inf
     assert any_time_power_epsilon(nothing, Fraction(1, 10), ALPHA) == math.inf
+    assert event_bet_power_epsilon(nothing, TENTH, ALPHA) == math.inf
 
 
 # --- StatDP's test ---------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import pytest
 
 import dpverdict
 from dpverdict.catalog import find
-from dpverdict.errors import InputError
+from dpverdict.errors import InputError, MechanismError
 from dpverdict.execute import seeds
 from dpverdict.execute.array_noise import NumpyNoise
 from dpverdict.mechanism import Mechanism, mechanism
@@ -231,7 +231,7 @@ def test_constant_and_coded_slots_stay_short() -> None:
     assert isinstance(head, Constant)
     assert isinstance(given, Constant)
     assert isinstance(answer, Coded)
-    assert [value.content for value in answer.values] == ["yes", "no", None]
+    assert {value.content for value in answer.values} == {"yes", "no", None}
     assert coin.dtype == bool  # type: ignore[union-attr]
     assert next(decode((group,)))[3] == 2.5
 
@@ -282,6 +282,18 @@ def test_many_values_are_tallied_without_overflow() -> None:
     made = mechanism(lambda noise, x: [noise.discrete_laplace(0, 10_000) for _ in range(8)])
     found = batch(made, 0, None, 3000)
     assert tally(found) == outcome_tally([freeze(output) for output in decode(found)])
+
+
+def test_whole_numbers_beyond_64_bits_are_refused() -> None:
+    """Arrays would wrap around without a word."""
+    fits = mechanism(lambda noise, x: noise.discrete_laplace() * 10**16 + x)
+    assert {output % 10**16 for output in decode(batch(fits, 5, None))} == {5}
+    for wide in (10**18, 10**20):
+        times = mechanism(lambda noise, x, wide=wide: noise.discrete_laplace() * wide + x)
+        plus = mechanism(lambda noise, x, wide=wide: noise.discrete_laplace(scale=10**6) + 10 * wide + x)
+        for made in (times, plus):
+            with pytest.raises(MechanismError, match="may not fit 64 bits"):
+                sampler(made, 5, None)
 
 
 # --- what it is given ------------------------------------------------------------------------------------------------

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from dpverdict.catalog import entries
-from dpverdict.errors import DPVerdictError, TargetError
+from dpverdict.errors import DPVerdictError, MechanismError, TargetError, UntraceableError
 from dpverdict.mechanism import Mechanism
-from dpverdict.target import entry_of, load, split
+from dpverdict.mechanism.black_box import FunctionBox, Options
+from dpverdict.target import entry_of, load, load_runnable, split
 
 GOOD = """
 from dataclasses import dataclass
@@ -50,7 +51,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_catalogue_entries(entry: object) -> None:
     name = getattr(entry, "name")  # noqa: B009
     assert entry_of(f"catalog:{name}") is entry or entry_of(f"catalog:{name}") == entry
-    assert isinstance(load(f"catalog:{name}"), Mechanism)
+    found = load_runnable(f"catalog:{name}")
+    assert isinstance(found, Mechanism | FunctionBox)
+    if isinstance(found, Mechanism):
+        assert load(f"catalog:{name}") is found
+
+
+def test_a_black_box_of_the_catalogue_takes_options_and_arguments() -> None:
+    found = load_runnable("catalog:snapping", Options(exceptions="error"), {"bound": 8})
+    assert isinstance(found, FunctionBox)
+    assert (found.options.exceptions, found.given) == ("error", {"bound": 8})
+    with pytest.raises(UntraceableError, match="black box"):
+        load("catalog:snapping")
 
 
 @pytest.mark.parametrize("name", ["decorated", "plain"])
@@ -134,10 +146,19 @@ def test_what_is_wrong_with_a_file_is_said(folder: Path, source: str, shown: lis
     assert not left or "mechanism" in str(caught.value) or "noise" in str(caught.value)
 
 
+def test_a_mechanism_that_is_declared_wrongly_is_told_of_by_itself(folder: Path) -> None:
+    (folder / "bad.py").write_text("from dpverdict import mechanism\n\n@mechanism\ndef f(noise): return 1\n")
+    with pytest.raises(MechanismError, match="does not take noise and an input") as caught:
+        load("bad.py:f")
+    assert caught.value.place == "bad.py, line 3"
+
+
 def test_a_file_that_is_no_text(folder: Path) -> None:
     (folder / "bad.py").write_bytes(b"\x00\xff\xfe")
-    with pytest.raises(TargetError):
+    with pytest.raises(TargetError) as caught:
         load("bad.py:f")
+    assert "bad.py" in str(caught.value)
+    assert "None" not in str(caught.value)
 
 
 def test_errors_in_a_file_that_a_file_imports_are_placed_there(folder: Path) -> None:

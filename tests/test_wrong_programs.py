@@ -11,6 +11,7 @@ import collections
 import contextlib
 import functools
 import math
+import pickle
 import sys
 import threading
 import time
@@ -22,7 +23,7 @@ import pytest
 
 from dpverdict.errors import UntraceableError
 from dpverdict.execute.seeds import generator
-from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism import Mechanism, front
 from dpverdict.mechanism import functions as traced
 from dpverdict.mechanism.noise import Noise, RealNoise
 from dpverdict.mechanism.outcome import Raised
@@ -161,6 +162,10 @@ PARTIAL: dict[str, Callable[..., Any]] = {
     "numpy's logarithm": lambda noise, x: bool(np.log(x) < 0) + noise.bernoulli(),
     "numpy's square root": lambda noise, x: bool(np.sqrt(x) < 1) + noise.bernoulli(),
     "branch without noise": lambda noise, x: noise.bernoulli() if x > 0 else 5,
+    "division by an item": lambda noise, x: bool(1 / np.array([x, 1.0])[0] > 5) + noise.bernoulli(),
+    "division by numpy's sum": lambda noise, x: bool(1 / np.sum([x, x]) > 5) + noise.bernoulli(),
+    "division by numpy's largest": lambda noise, x: bool(1 / np.max([x, x]) > 5) + noise.bernoulli(),
+    "negative power of an item": lambda noise, x: bool(np.array([x, 1.0])[0] ** -1 > 5) + noise.bernoulli(),
 }
 
 
@@ -234,6 +239,63 @@ SEEN_BY_RUNNING: dict[str, Callable[[Any], Any]] = {
 def test_differences_in_rare_branches_are_found(name: str, gate: str) -> None:
     differ = SEEN_BY_RUNNING[name]
     assert "differ" in refused(lambda noise, _: differ(noise) if GATES[gate](noise) else 0)
+
+
+@pytest.mark.parametrize("differ", SEEN_BY_RUNNING.values(), ids=SEEN_BY_RUNNING)
+def test_differences_on_rare_inputs_are_found(differ: Callable[[Any], Any]) -> None:
+    assert "differ" in refused(lambda noise, x: differ(noise) if x == 7 else noise.bernoulli(), 2.0)
+
+
+# --- what replays would find late ---------------------------------------------------------------------------------
+
+WITHOUT_REPLAY: dict[str, Callable[[Any], Any]] = {
+    "largest of a boolean and a number": lambda noise: np.max([noise.bernoulli(), 0.5]),
+    "sum of one boolean": lambda noise: np.sum([noise.bernoulli()]),
+    "sums of rows": lambda noise: np.sum([[noise.bernoulli()], [noise.bernoulli()]], axis=1).tolist(),
+    "running sums": lambda noise: np.cumsum([noise.bernoulli(), noise.bernoulli()]).tolist(),
+    "sum of a plain array": lambda noise: np.asarray(noise.bernoulli(size=2)).sum(),
+    "product of a plain array": lambda noise: np.array(noise.bernoulli(size=2)).prod(),
+    "sum of plain arrays": lambda noise: (np.asarray(noise.bernoulli(size=2)) + np.array(masks(noise)[0])).tolist(),
+    "known zero": lambda noise: (lambda y: bool(1 / (y[0] - y[0]) > 5))(noise.laplace(size=2)),
+    "known zero in an array": lambda noise: (lambda y: 1 / (y - y[0]) > 0)(noise.laplace(size=2)).tolist(),
+    "sums of known booleans": lambda noise: (masks(noise)[0] + [True, False]).tolist(),
+    "a whole float as text": lambda noise: str(noise.laplace() * 0 + 1),
+    "a whole float's type": lambda noise: isinstance(noise.laplace() * 0 + 1, float),
+    "a whole quotient": lambda noise: str((lambda c: (c - c + 4) / 2)(noise.bernoulli())),
+    "pickled": lambda noise: len(pickle.dumps(noise.bernoulli())) > 0,
+    "is None": lambda noise: noise.choice([None, 1]) is None,
+    "beyond floats": lambda noise: noise.discrete_laplace() < 10**400,
+}
+
+
+def agree_at_once(monkeypatch: pytest.MonkeyPatch, function: Callable[[Any], Any]) -> bool:
+    """Whether the program has the function's distribution, or is refused, without a replay."""
+    monkeypatch.setattr(front, "replay", lambda *_: None)
+    try:
+        return agree(lambda noise, _: function(noise), 0)
+    except UntraceableError:
+        return True
+
+
+@pytest.mark.parametrize("name", WITHOUT_REPLAY)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_tracing_alone_is_not_fooled(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert agree_at_once(monkeypatch, WITHOUT_REPLAY[name])
+
+
+def test_numbers_in_a_list_that_numpy_has_read_keep_their_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(noise: Noise, x: Any) -> Any:
+        np.mean(x)
+        return isinstance(x[0], int) + noise.bernoulli()
+
+    monkeypatch.setattr(front, "replay", lambda *_: None)
+    assert agree(asked, [2.0, 1.0])
+    assert "a list that numpy has read" in refused(asked, [2, 1])
+
+
+def test_what_only_a_replay_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative control of the test above."""
+    assert not agree_at_once(monkeypatch, SEEN_BY_RUNNING["identity"])
 
 
 # --- state between runs ------------------------------------------------------------------------------------------

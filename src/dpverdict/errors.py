@@ -164,3 +164,12 @@ class SamplesError(DPVerdictError):
 
 class MissingExtraError(DPVerdictError):
     """An optional package is not installed."""
+
+
+def said_by(error: BaseException) -> str:
+    """The exception's type and message, on as many lines as it has; the type alone if it cannot be shown."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}".rstrip(": ")
+    except Exception:  # noqa: BLE001  (somebody else's __str__ must not hide what went wrong)
+        return f"{name} (its text cannot be shown)"

@@ -33,12 +33,15 @@ CATALOG = "catalog:"
 def load(target: str) -> Mechanism:
     """The mechanism that a TARGET names.
 
-    Runs the module or file that it names; whatever that prints goes where it prints.  Raises TargetError.
+    Runs the module or file that it names; whatever that prints goes where it prints.  Raises TargetError, and
+    UntraceableError for an entry of the catalogue that can only be run.
     """
     if target.startswith((SAMPLES, SCHEME)):
         raise _only_to_run(target)
     entry = entry_of(target)
     if entry is not None:
+        if not isinstance(entry.mechanism, Mechanism):
+            raise entry.why_no_program()
         return entry.mechanism
     name, found = _named(target)
     return _as_mechanism(target, name, found)
@@ -58,7 +61,8 @@ def load_runnable(
         return load_executable(target, options, given)
     entry = entry_of(target)
     if entry is not None:
-        return entry.mechanism
+        known = entry.mechanism
+        return known if isinstance(known, Mechanism) else known.with_options(options).with_arguments(given)
     name, found = _named(target)
     if isinstance(found, Mechanism) or _takes_noise(found):
         return _as_mechanism(target, name, found)

@@ -1,32 +1,44 @@
-"""Published mechanisms with their claims, the known truth and citations: one file per family."""
+"""Published mechanisms with their claims, the known truth and citations: a file per family, and per paper."""
 
 from __future__ import annotations
 
 import difflib
 
 from dpverdict.catalog import (
+    above_threshold,
     additive_noise,
+    dipc,
+    dp_finder,
+    dp_sniper,
+    floating_point,
     histogram,
     randomised_response,
     rappor,
     selection,
     sparse_vector,
+    statdp,
 )
-from dpverdict.catalog.entry import Entry, Paper
+from dpverdict.catalog.entry import Counterexample, Entry, Paper, Published, Truth
 from dpverdict.errors import TargetError
 
-__all__ = ["Entry", "Paper", "entries", "find"]
+__all__ = ["Counterexample", "Entry", "Paper", "Published", "Truth", "entries", "find"]
 
 
 def entries() -> tuple[Entry, ...]:
-    """Every entry, family by family."""
+    """Every entry: what is in use, family by family, then the papers' own."""
     return (
         *additive_noise.ENTRIES,
         *randomised_response.ENTRIES,
         *histogram.ENTRIES,
         *selection.ENTRIES,
         *sparse_vector.ENTRIES,
+        *above_threshold.ENTRIES,
         *rappor.ENTRIES,
+        *floating_point.ENTRIES,
+        *statdp.ENTRIES,
+        *dp_sniper.ENTRIES,
+        *dp_finder.ENTRIES,
+        *dipc.ENTRIES,
     )
 
 

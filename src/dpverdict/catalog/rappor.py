@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 from dpverdict.catalog.citations import ERLINGSSON_PIHUR_KOROLOVA
-from dpverdict.catalog.entry import Entry
+from dpverdict.catalog.entry import Entry, Kind, Promise, Truth
 from dpverdict.mechanism import mechanism
 from dpverdict.mechanism.noise import Noise
 
@@ -63,36 +65,74 @@ def rappor(noise: Noise, value: Any, f: float = 0.75, p: float = 0.45, q: float 
     return [noise.bernoulli(q * bit + p * (1 - bit)) for bit in permanent]
 
 
+_NOTES = (
+    "murmur3 of the decimal text, seeds 0 to 3; 0 sets the bits 0, 11, 18 and 1 sets 3, 10, 13: each has a collision"
+)
+
+# Shared with the entries of DP-Sniper, whose claims and inputs are others.
+RAPPOR_TRUTHS = (
+    Truth(
+        Kind.EXACT,
+        "a value that is hashed to 4 bits reports each with probability 41/80 instead of 39/80, so the loss is "
+        "ln(41/39) = 0.0500104 per differing bit: 0.40008 for 8 bits, as for 3 and 4. The claim 0.4 is a rounded "
+        "0.40008 and fails to the letter",
+        ERLINGSSON_PIHUR_KOROLOVA,
+        value=8 * math.log(41 / 39),
+        loss="8*log(41/39)",
+    ),
+    Truth(
+        Kind.EXACT,
+        "0 and 1 differ in 6 bits only: 0.30006",
+        about="the inputs 0 and 1",
+        value=6 * math.log(41 / 39),
+        loss="6*log(41/39)",
+    ),
+)
+ONE_TIME_TRUTHS = (
+    Truth(
+        Kind.EXACT,
+        "the loss is ln(21/19) = 0.1000835 per differing bit: 0.80067 for 8 bits, as for 3 and 4, so the claim 0.8 "
+        "fails to the letter (the paper's bound is 2·h·ln((2 - f)/f) = 0.80067)",
+        ERLINGSSON_PIHUR_KOROLOVA,
+        value=8 * math.log(21 / 19),
+        loss="8*log(21/19)",
+    ),
+    Truth(
+        Kind.EXACT,
+        "0 and 1 differ in 6 bits only: 0.60050",
+        about="the inputs 0 and 1",
+        value=6 * math.log(21 / 19),
+        loss="6*log(21/19)",
+    ),
+)
+
 ENTRIES = (
     Entry(
         name="rappor",
         title="RAPPOR (permanent and instantaneous randomised response)",
         mechanism=rappor,
         paper=ERLINGSSON_PIHUR_KOROLOVA,
-        claim="pure:0.4, any",
-        truth="a value that is hashed to 4 bits reports each with probability 41/80 instead of 39/80, so the loss is "
-        "ln(41/39) = 0.0500104 per differing bit: 0.30006 for the inputs 0 and 1 (6 bits), 0.40008 for 3 and 4 "
-        "(8 bits). The claim 0.4 is a rounded 0.40008 and fails to the letter",
-        vector=False,
+        promise=Promise("pure", Fraction(2, 5), 0),
+        adjacency="any",
+        domain="integer:0,99",
         example=0,
         neighbour=1,
-        published="DP-Sniper, inputs 0 and 1: at least 0.3008 at 90 % confidence, a miss (exact 0.30006); "
-        "StatDP-Fixed: 0.2416, with a claim of 0.551",
-        notes="f = 0.75, p = 0.45, q = 0.55, 20 bits, 4 hashes (murmur3 of the decimal text, seeds 0 to 3); "
-        "0 sets the bits 0, 11, 18 and 1 sets 3, 10, 13: each has a collision",
+        holds=False,
+        truths=RAPPOR_TRUTHS,
+        notes=f"f = 0.75, p = 0.45, q = 0.55, 20 bits, 4 hashes ({_NOTES})",
     ),
     Entry(
         name="one-time-rappor",
         title="One-time RAPPOR (permanent randomised response only)",
         mechanism=one_time_rappor,
         paper=ERLINGSSON_PIHUR_KOROLOVA,
-        claim="pure:0.8, any",
-        truth="the loss is ln(21/19) = 0.1000835 per differing bit: 0.60050 for the inputs 0 and 1 (6 bits), 0.80067 "
-        "for 3 and 4 (8 bits), so the claim 0.8 fails to the letter (the paper's bound is 2·h·ln((2 - f)/f) = 0.80067)",
-        vector=False,
+        promise=Promise("pure", Fraction(4, 5), 0),
+        adjacency="any",
+        domain="integer:0,99",
         example=0,
         neighbour=1,
-        published="DP-Sniper, inputs 0 and 1: at least 0.5999; StatDP-Fixed: 0.4706, with a claim of 1.26",
-        notes="f = 0.95, 20 bits, 4 hashes (murmur3 of the decimal text, seeds 0 to 3)",
+        holds=False,
+        truths=ONE_TIME_TRUTHS,
+        notes=f"f = 0.95, 20 bits, 4 hashes ({_NOTES})",
     ),
 )

@@ -19,9 +19,12 @@ from dpverdict.claim.enclosure import LARGEST_EXPONENT, exp_bounds
 from dpverdict.claim.exact_numbers import exact, json_of, text_of
 from dpverdict.claim.guarantee import PRECISIONS, Approximate, Guarantee, above_line, check_delta, check_epsilon
 from dpverdict.claim.written import Written
-from dpverdict.errors import ClaimError
+from dpverdict.errors import ClaimError, said_by
 
 Point = tuple[Fraction, Fraction]
+
+_LARGEST_EPSILON = Fraction(10**300)
+"""A profile is not asked beyond what a float holds; its value here bounds those further out."""
 
 _PROFILE_FALLS = "a privacy profile never rises: a larger ε is the weaker promise"
 _TRADE_OFF_FALLS = "a trade-off function never rises: rejecting more misses less"
@@ -181,7 +184,7 @@ class FunctionCurve(CurveGuarantee):
         try:
             value = float(self.function(x))
         except Exception as error:
-            raise self._wrong(x, f"{type(error).__name__}: {error}".rstrip(": "), "it failed there") from error
+            raise self._wrong(x, said_by(error), "it failed there") from error
         if not 0 <= value <= 1:
             raise self._wrong(x, str(value), "its values are probabilities")
         return value
@@ -217,7 +220,7 @@ class ProfileFunction(FunctionCurve):
 
     def delta_at(self, epsilon: Fraction) -> Fraction:
         """δ(ε), at a floating-point number that is not above ε."""
-        below = float(epsilon)
+        below = float(min(epsilon, _LARGEST_EPSILON))
         if Fraction(below) > epsilon:
             below = math.nextafter(below, -math.inf)
         return Fraction(self._value(max(below, 0.0)))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpverdict.claim.curve import CurveGuarantee, ProfileFunction, ProfilePoints, TradeOffFunction, TradeOffPoints
+from dpverdict.claim.curve import ProfileFunction, ProfilePoints, TradeOffFunction, TradeOffPoints
 from dpverdict.claim.exact_numbers import number
+from dpverdict.claim.guarantee import Guarantee
 from dpverdict.claim.python_object import named_object
 from dpverdict.claim.written import Written
 from dpverdict.errors import ClaimError
@@ -18,7 +20,7 @@ _PROFILE, _TRADE_OFF = ("epsilon", "delta"), ("alpha", "beta")
 _PROFILE_ARGUMENTS, _TRADE_OFF_ARGUMENTS = ("epsilon", "eps"), ("alpha", "type_one_error", "fpr")
 
 
-def curve(written: Written) -> CurveGuarantee:
+def curve(written: Written) -> Guarantee:
     """The curve that ``curve:`` names: a .csv file, else module:object or file.py:object."""
     text = written.text
     if not text:
@@ -33,7 +35,7 @@ def curve(written: Written) -> CurveGuarantee:
     return _from_file(written)
 
 
-def _from_file(written: Written) -> CurveGuarantee:
+def _from_file(written: Written) -> Guarantee:
     try:
         lines = Path(written.text).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
@@ -75,14 +77,16 @@ def _from_file(written: Written) -> CurveGuarantee:
         raise
 
 
-def curve_of(found: Any, source: str, written: Written) -> CurveGuarantee:
+def curve_of(found: Any, source: str, written: Written) -> Guarantee:
     """The curve that a Python object is.
 
-    A guarantee of this room, a privacy loss distribution (anything with dp_accounting's ``get_delta_for_epsilon``), a
-    function of one argument called epsilon or eps (a privacy profile) or alpha, type_one_error or fpr (a trade-off
-    function).
+    A guarantee of this room (a curve then goes by the name under which it was found), a privacy loss distribution
+    (anything with dp_accounting's ``get_delta_for_epsilon``), a function of one argument called epsilon or eps (a
+    privacy profile) or alpha, type_one_error or fpr (a trade-off function).
     """
-    if isinstance(found, CurveGuarantee):
+    if isinstance(found, ProfilePoints | TradeOffPoints | ProfileFunction | TradeOffFunction):
+        return replace(found, source=source)
+    if isinstance(found, Guarantee):
         return found
     profile = getattr(found, "get_delta_for_epsilon", None)
     if callable(profile):

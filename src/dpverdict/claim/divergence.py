@@ -19,6 +19,9 @@ from dpverdict.claim.written import Written
 
 Pairs = list[tuple[Fraction, Fraction]]
 
+_SMALLEST_RHO = 1e-300
+"""What the search takes for a smaller ρ, which has no float; the proof takes ρ itself."""
+
 
 class DivergenceGuarantee(Guarantee):
     """A bound on Rényi divergences.  Events contradict it soundly; that none does supports nothing."""
@@ -123,7 +126,7 @@ class ZeroConcentrated(DivergenceGuarantee):
         logs = _logarithms(pairs)
         if not logs:
             return False
-        order, excess = _worst_order(logs, float(self.rho))
+        order, excess = _worst_order(logs, max(float(self.rho), _SMALLEST_RHO))
         # Floats are believed only where they say no, with room to spare.
         if excess < -1e-6 * float(self.rho):
             return False
@@ -131,11 +134,13 @@ class ZeroConcentrated(DivergenceGuarantee):
         return _divergence_exceeds(pairs, exactly, self.rho * exactly)
 
     def _allows(self, p: float, q: float) -> bool:
+        if self.rho == 0:
+            return p == q
         pairs = _coins(p, q)
         if any(q == 0 < p for p, q in pairs):
             return False
         logs = _logarithms(pairs)
-        return not logs or _worst_order(logs, float(self.rho))[1] <= 0
+        return not logs or _worst_order(logs, max(float(self.rho), _SMALLEST_RHO))[1] <= 0
 
 
 def check_alpha(value: Fraction, written: Written) -> None:
@@ -177,19 +182,22 @@ def divergence_bounds(pairs: Pairs, alpha: Fraction, bits: int) -> Bounds | None
                     alpha * up.high - (alpha - 1) * down.low,
                 )
             )
-    # The largest term comes out of the sum, so that huge orders neither overflow nor lose their bits.
-    peak = rounded_up(max(bounds.low for bounds in exponents), bits)
-    low = sum((exp_bounds(bounds.low - peak, bits).low for bounds in exponents), Fraction(0))
-    high = sum((exp_bounds(bounds.high - peak, bits).high for bounds in exponents), Fraction(0))
+    # The largest term comes out of each sum, so that huge orders neither overflow nor lose their bits.
+    bottom = rounded_up(max(bounds.low for bounds in exponents), bits)
+    top = rounded_up(max(bounds.high for bounds in exponents), bits)
+    low = sum((exp_bounds(bounds.low - bottom, bits).low for bounds in exponents), Fraction(0))
+    high = sum((exp_bounds(bounds.high - top, bits).high for bounds in exponents), Fraction(0))
     return Bounds(
-        (peak + log_bounds(low, bits).low) / (alpha - 1),
-        (peak + log_bounds(high, bits).high) / (alpha - 1),
+        (bottom + log_bounds(low, bits).low) / (alpha - 1),
+        (top + log_bounds(high, bits).high) / (alpha - 1),
     )
 
 
 def _divergence_exceeds(pairs: Pairs, alpha: Fraction, limit: Fraction) -> bool:
     if all(p == q for p, q in pairs):
         return False
+    if limit == 0:
+        return True
     for bits in PRECISIONS:
         bounds = divergence_bounds(pairs, alpha, bits)
         if bounds is None or bounds.low > limit:

@@ -9,13 +9,16 @@ from fractions import Fraction
 from typing import Any
 
 from dpverdict.claim.written import Written
+from dpverdict.errors import ClaimError
 
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d+)/(\d+)", re.ASCII)
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|∞)", re.IGNORECASE)
 
-# Beyond this many digits, or powers of ten, a number has no meaning for privacy and would only cost time.
+# Beyond this many digits, or powers of ten, a number has no meaning for privacy, costs time, and has no float.
 _MOST_DIGITS, _LARGEST_POWER = 1000, 400
+_MOST_BITS = 14_000  # Python writes numbers of at most 4,300 digits
+_LARGEST = Fraction(10**300)
 
 
 def number(written: Written) -> Fraction:
@@ -26,12 +29,7 @@ def number(written: Written) -> Fraction:
     digits = sum(letter.isdigit() for letter in text)
     exponent = re.search(r"[eE][+-]?(\d+)$", text)
     if digits > _MOST_DIGITS or (exponent and int(exponent[1]) > _LARGEST_POWER):
-        raise written.error(
-            "CLAIM-003",
-            "the number is too long",
-            why=f"a number has at most {_MOST_DIGITS} digits here, and powers of ten up to {_LARGEST_POWER}",
-            fix=written.instead("1e-5"),
-        )
+        raise _too_long(written)
     if fraction := _FRACTION.fullmatch(text):
         if int(fraction[2]) == 0:
             raise written.error(
@@ -40,7 +38,7 @@ def number(written: Written) -> Fraction:
                 why="nothing can be divided by 0",
                 fix=written.instead("1/2"),
             )
-        return Fraction(text)
+        return _checked(Fraction(text), written)
     if not _DECIMAL.fullmatch(text):
         raise written.error(
             "CLAIM-001" if text else "CLAIM-005",
@@ -48,7 +46,7 @@ def number(written: Written) -> Fraction:
             why="a number is written 3, 0.1, 1e-5 or 1/8",
             fix=written.instead("1"),
         )
-    return Fraction(text)
+    return _checked(Fraction(text), written)
 
 
 def exact(value: Any, option: str) -> Fraction:
@@ -56,22 +54,39 @@ def exact(value: Any, option: str) -> Fraction:
     if isinstance(value, str):
         return number(Written.of(option, value))
     plain = value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
-    written = Written.of(option, str(plain) if isinstance(plain, (float, Decimal)) else repr(plain))
     match plain:
         case bool():
             pass
         case int() | Fraction():
-            return Fraction(plain)
+            given = Fraction(plain)
+            # What was computed may be long, or tiny; not so long that it cannot be shown.
+            if max(given.numerator.bit_length(), given.denominator.bit_length()) > _MOST_BITS:
+                raise _too_long(Written.of(option, "the given number"))
+            return _checked(given, Written.of(option, str(given)))
         case float() | Decimal():
-            if math.isfinite(plain):
-                return Fraction(str(plain))
-            raise _not_finite(written)
+            return number(Written.of(option, str(plain)))
+    written = Written.of(option, repr(plain))
     raise written.error(
         "CLAIM-006",
         "not a number",
         note=f"a {type(value).__name__}",
         why="a number is an int, a float, a Fraction, a Decimal, or a text like '1/8'",
         fix=written.with_value("1"),
+    )
+
+
+def _checked(value: Fraction, written: Written) -> Fraction:
+    if abs(value) > _LARGEST:
+        raise _too_long(written)
+    return value
+
+
+def _too_long(written: Written) -> ClaimError:
+    return written.error(
+        "CLAIM-003",
+        "the number is too long",
+        why=f"a number has at most {_MOST_DIGITS} digits, powers of ten up to {_LARGEST_POWER}, and is at most 1e300",
+        fix=written.instead("1e-5"),
     )
 
 

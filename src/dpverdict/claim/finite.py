@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from dpverdict.claim.written import Written
 from dpverdict.errors import ClaimError
+from dpverdict.mechanism.outcome import key
 
-Finite: TypeAlias = Mapping[object, Fraction | int] | Sequence[Fraction | int]
+Finite: TypeAlias = Mapping[Any, Fraction | int] | Sequence[Fraction | int]
 """Outputs with their probabilities, or the probabilities alone in an agreed order of outputs."""
 
 
@@ -18,17 +19,22 @@ def paired(law: Finite, neighbour_law: Finite) -> list[tuple[Fraction, Fraction]
     if isinstance(law, Mapping) != isinstance(neighbour_law, Mapping):
         raise _wrong("neighbour_law=", neighbour_law, "both distributions are mappings, or both are sequences")
     if isinstance(law, Mapping) and isinstance(neighbour_law, Mapping):
-        outputs = list(dict.fromkeys([*law, *neighbour_law]))
-        pairs = [(law.get(output, 0), neighbour_law.get(output, 0)) for output in outputs]
+        # One NaN is like another, and True is not 1: as outcomes are compared.
+        first, second = ({key(output): rate for output, rate in one.items()} for one in (law, neighbour_law))
+        pairs = [(first.get(output, 0), second.get(output, 0)) for output in dict.fromkeys([*first, *second])]
     elif len(law) != len(neighbour_law):
         raise _wrong("neighbour_law=", neighbour_law, "two sequences of probabilities are about the same outputs")
     else:
         assert isinstance(law, Sequence)
         assert isinstance(neighbour_law, Sequence)
         pairs = list(zip(law, neighbour_law, strict=True))
-    first = _distribution([p for p, _ in pairs], "law=", law)
-    second = _distribution([q for _, q in pairs], "neighbour_law=", neighbour_law)
-    return list(zip(first, second, strict=True))
+    return list(
+        zip(
+            _distribution([p for p, _ in pairs], "law=", law),
+            _distribution([q for _, q in pairs], "neighbour_law=", neighbour_law),
+            strict=True,
+        )
+    )
 
 
 def _distribution(values: Iterable[object], option: str, law: Finite) -> list[Fraction]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 
-from dpverdict.claim.enclosure import FARTHEST, LARGEST_EXPONENT, Bounds, exp_bounds, normal_bounds
+from dpverdict.claim.enclosure import FARTHEST, LARGEST_EXPONENT, Bounds, exp_bounds, normal_bounds, rounded_up
 from dpverdict.claim.exact_numbers import exact, json_of, text_of
 from dpverdict.claim.guarantee import PRECISIONS, Guarantee
 from dpverdict.claim.written import Written
@@ -46,7 +46,9 @@ class Gaussian(Guarantee):
         lower = normal_bounds(-self.mu / 2 - epsilon / self.mu, bits).low
         # A smaller e^ε only makes δ larger, which is the sound side.
         factor = exp_bounds(min(epsilon, Fraction(LARGEST_EXPONENT)), bits).low
-        return upper - factor * lower
+        delta = upper - factor * lower
+        zeros = delta.denominator.bit_length() - delta.numerator.bit_length()
+        return rounded_up(delta, PRECISIONS[1] + zeros)
 
     def largest(self, neighbour_rate: float) -> float:
         """Φ(Φ⁻¹(q) + μ)."""
@@ -66,6 +68,9 @@ class Gaussian(Guarantee):
         if p <= q or q <= 0 or p >= 1:
             # The bound is above 0 for q > 0, and reaches 1 only at q = 1; at q = 0 it is 0.
             return p > q and (q <= 0 or q < 1 <= p)
+        if q > 1 - p:
+            # The same question about the complement, whose probabilities are small: those near 1 take many bits.
+            p, q = 1 - q, 1 - p
         return _above_curve(p, q, self.mu)
 
 

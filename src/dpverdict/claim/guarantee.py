@@ -19,11 +19,14 @@ from typing import ClassVar, TypeAlias
 from dpverdict.claim.enclosure import exp_bounds, log_bounds, rounded_up
 from dpverdict.claim.exact_numbers import exact, json_of, text_of
 from dpverdict.claim.finite import Finite, paired
+from dpverdict.claim.values import shown
 from dpverdict.claim.written import Written
 from dpverdict.errors import ClaimError
 
 Rate: TypeAlias = Fraction | int | float
 """A probability.  A float stands for the binary number that it is; who computed it rounds in the stated direction."""
+
+_ENDLESS = (math.inf, -math.inf)
 
 PRECISIONS = (64, 256, 1024)
 """The bits of successive attempts to decide a comparison."""
@@ -280,16 +283,16 @@ def _linear_largest(epsilon: Fraction, delta: Fraction, neighbour_rate: float) -
 
 def _probability(value: object, option: str) -> Fraction:
     """The exact value of a bound on a probability; a bound on the harmless side of [0, 1] is moved to its end."""
-    written = Written.of(option, str(value))
-    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)) or not math.isfinite(value):
-        raise _no_probability(written)
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)) or value != value or value in _ENDLESS:
+        raise _no_probability(option, value)
     exactly = Fraction(value)
     if (exactly > 1 and option == "rate=") or (exactly < 0 and option == "neighbour_rate="):
-        raise _no_probability(written)
+        raise _no_probability(option, value)
     return min(max(exactly, Fraction(0)), Fraction(1))
 
 
-def _no_probability(written: Written) -> ClaimError:
+def _no_probability(option: str, value: object) -> ClaimError:
+    written = Written.of(option, shown(value))
     return written.error(
         "CLAIM-012",
         "an error rate is a probability",

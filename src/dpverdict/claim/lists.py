@@ -124,7 +124,9 @@ class AddRemove(Neighbourhood):
         if not isinstance(domain, (Vector, Anything)):
             return f"{self.text} is about lists"
         fixed = isinstance(domain, Vector) and domain.shortest == domain.longest
-        return f"all lists are of one length, which {self.text} changes" if fixed and self.items == 1 else None
+        # Unordered, lists of one length are neighbours in another order.
+        useless = fixed and self.items == 1 and not self.unordered
+        return f"all lists are of one length, which {self.text} changes" if useless else None
 
     def neighbours_of(self, a: Any, domain: Domain) -> Iterator[Any]:
         """First remove, then add: every neighbour arises so, and what was met before is left out."""

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from dpverdict.claim.compound_domain import Record, Vector, of_length
 from dpverdict.claim.domain import Domain
 from dpverdict.claim.exact_numbers import exact, reading, text_of
+from dpverdict.claim.listed_domain import Category
 from dpverdict.claim.patterns import Pattern, numeric_patterns
 from dpverdict.claim.values import identity, items_of, shown
 from dpverdict.claim.written import Written
@@ -200,6 +201,8 @@ class Distance(Neighbourhood):
             case Record():
                 reasons = [self.why_useless(part) for _, part in domain.fields]
                 return reasons[0] if all(reasons) else None
+            case Category() if sum(reading(value) is not None for value in domain.values) > 1:
+                return None
             case _:
                 return None if domain.numeric else f"{self.text} is a distance of numbers, and there are none"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpverdict.claim.compound_domain import Vector
+from dpverdict.claim.compound_domain import Record, Vector
 from dpverdict.claim.domain import Domain
 from dpverdict.claim.exact_numbers import reading
 from dpverdict.claim.values import natural
@@ -42,25 +42,52 @@ def directions(length: int) -> dict[str, str]:
 
 
 def numeric_patterns(domain: Domain, step: Callable[[int], Fraction]) -> Iterator[Pattern]:
-    """The patterns of vectors of numbers, and of single numbers; step says how far so many coordinates may move.
+    """The patterns of the numbers of an input, whatever its shape; step says how far so many of them may move.
 
     The paper's base is 1 everywhere.  Where the domain is too narrow to move from one value both up and down, a
     coordinate that rises starts low and one that falls starts high; the X shape does so always.
     """
-    vector = isinstance(domain, Vector)
-    item, length = (domain.item, domain.usual_length()) if isinstance(domain, Vector) else (domain, 1)
-    if not item.numeric or not length:
+    coordinates = list(_coordinates(domain))
+    length = sum(item.numeric for item in coordinates)
+    if not length:
         return
     for name, moves in directions(length).items():
         reach = step(len(moves) - moves.count("0"))
-        starts = _starts(item, reach, flat=name != "X shape")
-        # What stays is what the first coordinate starts from.
-        a = [_member(item, starts[move if move != "0" else moves[0]]) for move in moves]
-        b = [
-            _member(item, item.span(starts[move], reach)[move == "+"]) if move != "0" else stays
-            for move, stays in zip(moves, a, strict=True)
-        ]
-        yield Pattern(name, a, b) if vector else Pattern(name, a[0], b[0])
+        starts = {
+            item: _starts(item, reach, flat=name != "X shape") for item in dict.fromkeys(coordinates) if item.numeric
+        }
+        a, b, directed = [], [], iter(moves)
+        for item in coordinates:
+            move = next(directed) if item.numeric else "0"
+            # What stays is what the first coordinate starts from.
+            start = starts[item][move if move != "0" else moves[0]] if item.numeric else None
+            a.append(item.samples()[0] if start is None else _member(item, start))
+            b.append(a[-1] if start is None or move == "0" else _member(item, item.span(start, reach)[move == "+"]))
+        yield Pattern(name, _built(domain, iter(a)), _built(domain, iter(b)))
+
+
+def _coordinates(domain: Domain) -> Iterator[Domain]:
+    """The domains of the single values that an input of the usual length consists of."""
+    match domain:
+        case Vector():
+            for _ in range(domain.usual_length()):
+                yield from _coordinates(domain.item)
+        case Record():
+            for _, part in domain.fields:
+                yield from _coordinates(part)
+        case _:
+            yield domain
+
+
+def _built(domain: Domain, values: Iterator[Any]) -> Any:
+    """The input that consists of these single values."""
+    match domain:
+        case Vector():
+            return [_built(domain.item, values) for _ in range(domain.usual_length())]
+        case Record():
+            return {name: _built(part, values) for name, part in domain.fields}
+        case _:
+            return next(values)
 
 
 def _starts(item: Domain, reach: Fraction, *, flat: bool) -> dict[str, Fraction]:

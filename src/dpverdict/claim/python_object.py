@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpverdict.claim.written import Written, nearest
+from dpverdict.errors import said_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ def _module(source: Written) -> ModuleType:
         missing = isinstance(error, ModuleNotFoundError) and f"{text}.".startswith(f"{error.name}.")
         raise source.error(
             "CLAIM-032" if missing else "CLAIM-034",
-            f"no module named {text!r}" if missing else f"it cannot be imported: {type(error).__name__}: {error}",
+            f"no module named {text!r}" if missing else f"it cannot be imported: {said_by(error)}",
             why="it is neither installed here nor in this folder" if missing else "finding an object runs its module",
             fix="path/file.py:name, if it is a file; or install what has it" if missing else "make it importable first",
         ) from error

@@ -14,7 +14,7 @@ from dpverdict.claim.neighbours import Budget, Neighbourhood, Pair
 from dpverdict.claim.patterns import Pattern, numeric_patterns
 from dpverdict.claim.values import identity, items_of, shown
 from dpverdict.claim.written import Written
-from dpverdict.errors import ClaimError
+from dpverdict.errors import ClaimError, said_by
 
 Answer = TypeVar("Answer")
 
@@ -155,7 +155,7 @@ class UserRelation(Neighbourhood):
         except Exception as error:
             raise Written.of(self.source, ", ".join(map(shown, inputs))).error(
                 "CLAIM-055",
-                f"the user's neighbourhood failed: {type(error).__name__}: {error}".rstrip(": "),
+                f"the user's neighbourhood failed: {said_by(error)}",
                 note="on these inputs",
                 why="it has to answer for every input of the domain",
                 fix="return False (or no neighbour) for inputs that it is not about",

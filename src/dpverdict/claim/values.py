@@ -19,8 +19,8 @@ def identity(value: Any) -> Hashable:
     if items is not None:
         return ("list", *(identity(item) for item in items))
     if isinstance(value, Mapping):
-        return ("record", *sorted((str(name), identity(item)) for name, item in value.items()))
-    if isinstance(value, bool) or type(value).__name__ == "bool":
+        return ("record", *sorted(((identity(name), identity(item)) for name, item in value.items()), key=repr))
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
         return ("boolean", bool(value))
     number = reading(value)
     if number is not None:
@@ -54,7 +54,10 @@ def plain(value: Any) -> Any:
 
 def shown(value: object) -> str:
     """A short text of a value, for messages."""
-    text = str(value) if isinstance(value, Fraction) else repr(plain(value))
+    try:
+        text = str(value) if isinstance(value, Fraction) else repr(plain(value))
+    except (OverflowError, ValueError):  # Python writes at most 4,300 digits, and a Fraction may have no float
+        return f"a {type(value).__name__} with too many digits to show"
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 

@@ -8,14 +8,16 @@ from typing import Annotated
 import typer
 
 from dpverdict.cli import options
-from dpverdict.cli.subject import Subject, find, plain
+from dpverdict.cli.subject import Subject, find, find_runnable, plain
 from dpverdict.cli.values import Typed
 from dpverdict.errors import UntraceableError, UsageError
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.black_box import BlackBox, FunctionBox, Options
 from dpverdict.mechanism.explain import explain as tree
 from dpverdict.mechanism.explain import graphviz as graph
 from dpverdict.mechanism.structure import Program
 from dpverdict.mechanism.surroundings import user_code
+from dpverdict.target import entry_of
 
 
 def explain(
@@ -35,6 +37,12 @@ def explain(
             why="each decides alone what is on standard output",
             fix="--json, whose key graphviz holds the same text",
         )
+    entry = entry_of(target)
+    if entry is not None and isinstance(entry.mechanism, FunctionBox):
+        box = find_runnable(target, arguments, Options())
+        return _no_program(
+            box, box.input_or_zeros("explain", input_text, options.length(length_text)), entry.why_no_program(), as_json
+        )
     subject = find(target, arguments)
     given = subject.input_or_zeros("explain", input_text, options.length(length_text))
     try:
@@ -49,14 +57,14 @@ def explain(
     return "\n".join([*_header(subject, given), "", tree(program)])
 
 
-def _header(subject: Subject[Mechanism], given: object) -> list[str]:
+def _header(subject: Subject[Mechanism | BlackBox], given: object) -> list[str]:
     lines = [f"{subject.target} on {json.dumps(given)}"]
     if subject.entry is not None:
         lines.append(subject.entry.title)
     return lines
 
 
-def _no_program(subject: Subject[Mechanism], given: object, error: UntraceableError, as_json: bool) -> str:
+def _no_program(subject: Subject[Mechanism | BlackBox], given: object, error: UntraceableError, as_json: bool) -> str:
     if not as_json:
         verdict = "This mechanism is no program, but it can still be run:"
         return "\n".join([*_header(subject, given), "", verdict, "", str(error)])
@@ -71,8 +79,8 @@ def _no_program(subject: Subject[Mechanism], given: object, error: UntraceableEr
     return json.dumps(_facts(subject, given) | {"traceable": False, "reason": reason})
 
 
-def _facts(subject: Subject[Mechanism], given: object) -> dict[str, object]:
-    name = subject.mechanism.epsilon_name
+def _facts(subject: Subject[Mechanism | BlackBox], given: object) -> dict[str, object]:
+    name = subject.epsilon_name
     return {
         "target": subject.target,
         "name": subject.mechanism.name,

@@ -68,7 +68,7 @@ class Tally:
     """Counts of outcomes, and of bins of their real slots: below, each bin, above, not finite."""
 
     counts: dict[Outcome, int] = field(default_factory=dict)
-    bins: dict[tuple[Outcome, int], Integers] = field(default_factory=dict)
+    bins: dict[Outcome, dict[int, Integers]] = field(default_factory=dict)
     others: int = 0
 
     @property
@@ -81,8 +81,8 @@ class Tally:
         self.others += block.others
         for outcome, count in block.counts.items():
             self.count(outcome, count)
-        for place, bins in block.bins.items():
-            self.fill(place, bins)
+        for outcome, bins in block.bins.items():
+            self.fill(outcome, bins)
 
     def count(self, outcome: Outcome, count: int) -> None:
         """Add runs of one outcome."""
@@ -92,29 +92,42 @@ class Tally:
         else:
             self.counts[outcome] = (before or 0) + count
 
-    def fill(self, place: tuple[Outcome, int], bins: Integers) -> None:
-        """Add bins of one real slot of an outcome."""
-        if place in self.bins:
-            self.bins[place] = self.bins[place] + bins
-        elif place[0] in self.counts and len(self.bins) < MOST_HISTOGRAMS:
-            self.bins[place] = bins
+    def fill(self, outcome: Outcome, bins: Mapping[int, Integers]) -> None:
+        """Add bins of the real slots of an outcome, by their positions."""
+        if not bins or outcome not in self.counts:
+            return
+        filled = self.bins.setdefault(outcome, {})
+        room = MOST_HISTOGRAMS - sum(map(len, self.bins.values()))
+        for position, numbers in bins.items():
+            if position in filled:
+                filled[position] = filled[position] + numbers
+            elif room > 0:
+                filled[position], room = numbers, room - 1
 
 
 _Column = tuple[Integers, Sequence[Constant]]
 """A discrete slot: each run's position in a list of values."""
 
-Edges = Mapping[tuple[Ending, int], tuple[float, ...]]
-"""The bins' edges of each real slot, by its ending and its position."""
+Edges = Mapping[Ending, Mapping[int, tuple[float, ...]]]
+"""The bins' edges of each real slot, by its ending and its position.
+
+By one after the other: an ending may have thousands of slots, and comparing it takes a step for each of them.
+"""
 
 
 def edges_from(batch: Sequence[Outputs]) -> Edges:
-    """Bins for every real slot that a first batch of outputs shows."""
-    found = dict[tuple[Ending, int], list[Floats]]()
+    """Bins for the real slots that a first batch of outputs shows; for as many as are ever filled."""
+    found, room = dict[Ending, dict[int, list[Floats]]](), MOST_HISTOGRAMS
     for outputs in batch:
+        slots = found.setdefault(outputs.ending, {})
         for position, slot in enumerate(outputs.slots):
-            if (values := _reals(slot, outputs.runs)) is not None:
-                found.setdefault((outputs.ending, position), []).append(values)
-    return {place: edges for place, values in found.items() if (edges := round_edges(np.concatenate(values)))}
+            if (position in slots or room > 0) and (values := _reals(slot, outputs.runs)) is not None:
+                room -= position not in slots
+                slots.setdefault(position, []).append(values)
+    return {
+        ending: {at: edges for at, values in slots.items() if (edges := round_edges(np.concatenate(values)))}
+        for ending, slots in found.items()
+    }
 
 
 def round_edges(values: Floats) -> tuple[float, ...]:
@@ -147,7 +160,8 @@ def count(batch: Sequence[Outputs], edges: Edges) -> Tally:
     tally = Tally()
     for outputs in batch:
         columns = [_coded(slot, outputs.runs) for slot in outputs.slots]
-        reals = [at for at, column in enumerate(columns) if column is None and (outputs.ending, at) in edges]
+        given = edges.get(outputs.ending, {})
+        placed = {at: given[at] for at, column in enumerate(columns) if column is None and at in given}
         grouping = _grouped(columns, outputs.runs)
         tally.others += outputs.runs
         for code, size in grouping.largest():
@@ -156,9 +170,9 @@ def count(batch: Sequence[Outputs], edges: Edges) -> Tally:
             outcome = Outcome(outputs.ending, slots)
             tally.others -= size
             tally.count(outcome, size)
-            for at in reals:
-                values = _floats(outputs.slots[at], outputs.runs)[grouping.members(code)]
-                tally.fill((outcome, at), _binned(values, edges[outputs.ending, at]))
+            members = grouping.members(code)
+            reals = {at: _floats(outputs.slots[at], outputs.runs)[members] for at in placed}
+            tally.fill(outcome, {at: _binned(values, placed[at]) for at, values in reals.items()})
     return tally
 
 

@@ -17,7 +17,7 @@ def plain_tally(tally: Tally) -> object:
         "outcomes": [
             (_plain_ending(o.ending), [_plain_constant(s) for s in o.slots], n) for o, n in tally.counts.items()
         ],
-        "bins": [(numbers[outcome], position, bins) for (outcome, position), bins in tally.bins.items()],
+        "bins": [(numbers[outcome], list(bins.items())) for outcome, bins in tally.bins.items()],
         "others": tally.others,
     }
 
@@ -29,18 +29,21 @@ def tally_of(plain: Any) -> Tally:
         outcome = Outcome(_ending_of(ending), tuple(map(_constant_of, slots)))
         listed_outcomes.append(outcome)
         tally.counts[outcome] = count
-    tally.bins = {(listed_outcomes[number], position): bins for number, position, bins in plain["bins"]}
+    tally.bins = {listed_outcomes[number]: dict(bins) for number, bins in plain["bins"]}
     return tally
 
 
 def plain_edges(edges: Edges) -> object:
     """The edges as lists, numbers and texts."""
-    return [(_plain_ending(ending), position, list(values)) for (ending, position), values in edges.items()]
+    return [
+        (_plain_ending(ending), [(position, list(values)) for position, values in places.items()])
+        for ending, places in edges.items()
+    ]
 
 
 def edges_of(plain: Any) -> Edges:
     """What `plain_edges` wrote."""
-    return {(_ending_of(ending), position): tuple(values) for ending, position, values in plain}
+    return {_ending_of(ending): {at: tuple(values) for at, values in places} for ending, places in plain}
 
 
 def _plain_ending(ending: Ending) -> object:

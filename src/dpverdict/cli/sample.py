@@ -21,7 +21,7 @@ from dpverdict.cli.plain_counts import edges_of, tally_of
 from dpverdict.cli.runs import Count, Look, ProgramRuns, RecordedRuns, Runs, box_runs
 from dpverdict.cli.streams import Progress
 from dpverdict.cli.subject import Subject, find_runnable, plain
-from dpverdict.errors import UntraceableError
+from dpverdict.errors import MechanismError
 from dpverdict.execute.cancellation import cancel_on_signals
 from dpverdict.execute.executor import Finished
 from dpverdict.execute.job import Job
@@ -73,10 +73,11 @@ class Sample:
 
 def sample(
     target: options.Runnable,
-    input_text: Annotated[str, typer.Option("--input", metavar="I", help="the input: 0,1 or 3 or 1/2 or JSON")],
     runs: Annotated[str, typer.Option("--runs", metavar="N", help="how many runs; 1e6 will do")],
+    input_text: options.Input = None,
     epsilon: Annotated[
-        str | None, typer.Option("--epsilon", metavar="E", help="the value of the mechanism's ε (1 if not given)")
+        str | None,
+        typer.Option("--epsilon", metavar="E", help="the value of the mechanism's ε (else 1, or the entry's)"),
     ] = None,
     seed: Annotated[str, typer.Option("--seed", metavar="K", help="a whole number, or random")] = "1",
     workers: Annotated[
@@ -123,6 +124,8 @@ def _epsilon(subject: Subject[Mechanism | BlackBox], text: str | None) -> float 
         parameter = mechanism.calling.others.get(name or "")
         if parameter is None or parameter.default is not parameter.empty:
             return None
+    if text is None and name not in (None, *subject.arguments) and subject.entry is not None:
+        text = None if subject.entry.at is None else str(subject.entry.at)
     return options.with_epsilon(subject.arguments, name, text)
 
 
@@ -135,10 +138,10 @@ def _run(plan: Plan) -> Sample:
     try:
         with user_code():
             program = mechanism.program_for(plan.given, plan.subject.arguments)
-    except UntraceableError as error:
+        sampler = Sampler(program, plan.given, plan.epsilon, plan.subject.arguments)
+    except MechanismError as error:
         box = mechanism.black_box(arguments)
         return _as_box(plan, box, f"plain runs, one after the other: {error.message}")
-    sampler = Sampler(program, plan.given, plan.epsilon, plan.subject.arguments)
     note = f"read as a program ({program.paths:,} {'path' if program.paths == 1 else 'paths'})"
     done = _counted(plan, ProgramRuns(sampler), "program", note)
     if _all_raised(done.tally):
@@ -251,10 +254,10 @@ def _label(outcome: Outcome) -> str:
 def _histograms(ordered: Sequence[tuple[Outcome, int]], done: Sample) -> Iterator[tuple[Outcome, int, Histogram]]:
     """The histograms there are: of which outcome, and of which of its real slots."""
     for outcome, _ in ordered:
+        bins = done.tally.bins.get(outcome, {})
         for slot, position in enumerate(place for place, value in enumerate(outcome.slots) if value is None):
-            if (outcome, position) in done.tally.bins:
-                edges = done.edges[outcome.ending, position]
-                yield outcome, slot, outcomes.histogram(done.tally.bins[outcome, position], edges)
+            if position in bins:
+                yield outcome, slot, outcomes.histogram(bins[position], done.edges[outcome.ending][position])
 
 
 def _facts(plan: Plan, done: Sample) -> dict[str, object]:

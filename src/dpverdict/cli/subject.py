@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -34,8 +34,15 @@ class Subject(Generic[M]):
         """What the mechanism calls its ε, None if it has none."""
         return self.mechanism.epsilon_name if isinstance(self.mechanism, Mechanism | FunctionBox) else None
 
-    def input_from(self, text: str) -> object:
-        """The input that was typed; a catalogue entry about vectors takes a lone number as a vector of one."""
+    def input_from(self, text: str | None) -> object:
+        """The input that was typed, by default a catalogue entry's example.
+
+        An entry about vectors takes a lone number as a vector of one.
+        """
+        if text is None and self.entry is not None:
+            return plain(self.entry.example)
+        if text is None:
+            raise _no_input(self.target)
         if isinstance(self.mechanism, RecordedSamples):
             return text
         value = parse(Typed("--input", text))
@@ -83,9 +90,10 @@ def find_runnable(target: str, arguments: Sequence[str] | None, how: Options) ->
     if isinstance(mechanism, Mechanism):
         _refuse_how(target, how)
         return _with_arguments(target, mechanism, arguments)
+    entry = entry_of(target)
     calling = mechanism.calling if isinstance(mechanism, FunctionBox) else None
     parsed = options.arguments(arguments or (), calling.others if calling and not calling.takes_any_name else None)
-    subject: Subject[Mechanism | BlackBox] = Subject(target, mechanism, None, parsed)
+    subject: Subject[Mechanism | BlackBox] = Subject(target, mechanism, entry, {**_of_entry(entry), **parsed})
     _check_epsilon(subject.epsilon_name, parsed)
     return subject
 
@@ -95,7 +103,22 @@ def _with_arguments(target: str, mechanism: Mechanism, arguments: Sequence[str] 
     known = (*mechanism.parameter_names, *([epsilon] if epsilon else []))
     parsed = options.arguments(arguments or (), known)
     _check_epsilon(epsilon, parsed)
-    return Subject(target, mechanism, entry_of(target), parsed)
+    entry = entry_of(target)
+    return Subject(target, mechanism, entry, {**_of_entry(entry), **parsed})
+
+
+def _of_entry(entry: Entry | None) -> Mapping[str, object]:
+    return {} if entry is None else entry.arguments
+
+
+def _no_input(target: str) -> InputError:
+    return InputError(
+        "INPUT-029",
+        "--input is missing",
+        excerpt=Typed("dpverdict sample", target).whole("--input belongs here"),
+        why="only entries of the catalogue have an example that could stand in for it",
+        fix="--input 0,1 for a list of numbers, or --input 0 for a number",
+    )
 
 
 def _check_epsilon(name: str | None, parsed: dict[str, object]) -> None:

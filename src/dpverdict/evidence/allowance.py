@@ -12,6 +12,8 @@ from typing import NoReturn
 from dpverdict.claim.exact_numbers import exact, text_of
 from dpverdict.errors import EvidenceError
 
+_LEAST = Fraction(1, 10**300)
+
 
 class Allowance:
     """An error probability, exact.  `spend` or `split` uses it up; doing either again raises `EvidenceError`.
@@ -71,17 +73,17 @@ class Allowance:
 
 
 def error_probability(value: Fraction | float | str) -> Fraction:
-    """The exact number, if it is an error probability: above 0 and below 1/2.
+    """The exact number, if it is an error probability: from 1e-300 to below 1/2.
 
     From 1/2 on, a lower and an upper bound could pass each other, and nobody means it.
     """
     probability = exact(value, "alpha=")
-    if 0 < probability < Fraction(1, 2):
+    if _LEAST <= probability < Fraction(1, 2):
         return probability
     raise EvidenceError(
         "EVID-004",
         "an error probability lies above 0 and below 1/2",
         place=f"alpha={text_of(probability)}",
-        why="at 0 nothing can be said after any number of runs; from 1/2 on a coin says as much",
+        why="no number of runs shows anything at 0 (the least here is 1e-300); from 1/2 on a coin says as much",
         fix="alpha=1e-6 for a verdict, alpha=0.05 for a bound as in the papers",
     )

@@ -87,7 +87,7 @@ class LearnedBet(Bet):
 
     @classmethod
     def from_past(cls, counts: Sequence[int]) -> LearnedBet:
-        """Shares from the cells of earlier rounds, by Krichevsky and Trofimov's rule, rounded to multiples of 2^-16."""
+        """Shares from the cells of earlier rounds, by the rule of [krichevsky1981performance]; multiples of 2^-16."""
         rough = [Fraction(2 * a + 1, 2 * (a + b + 1)) for a, b in zip(counts[::2], counts[1::2], strict=True)]
         clipped = [min(max(share, _LEAST_SHARE), 1 - _LEAST_SHARE) for share in rough]
         return cls(tuple(Fraction(round(share * _RESOLUTION), _RESOLUTION) for share in clipped))
@@ -111,7 +111,8 @@ class LearnedBet(Bet):
         rest = 1 / (1 + stakes.growth)
         found: list[Number] = []
         for share in self.shares:
-            eta, other = stakes.read(share), stakes.read(1 - share)
+            eta = stakes.read(share)
+            other = 1 - eta
             # A ball is larger than another only if that is certain; what is uncertain passes.
             if eta > theta:
                 found += [eta / theta, other / rest]

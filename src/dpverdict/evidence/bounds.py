@@ -25,6 +25,7 @@ from fractions import Fraction
 
 from dpverdict.claim.enclosure import log_bounds
 from dpverdict.claim.guarantee import Approximate, Guarantee, above_line
+from dpverdict.errors import EvidenceError
 from dpverdict.evidence.allowance import Allowance
 from dpverdict.evidence.counts import CoinCounts, PairCounts
 from dpverdict.evidence.rates import float_below, lower_rate, upper_rate
@@ -66,17 +67,24 @@ class RightRate:
         return _log_below(self.right - self.slack, 1 - self.right)
 
 
-def pooled_lower_bound(counts: CoinCounts, allowance: Allowance, delta: Fraction = Fraction(0)) -> LowerBound:
-    """The lower bound from runs with a coin each, for (ε, δ)-differential privacy with this δ."""
+def pooled_lower_bound(
+    counts: CoinCounts, allowance: Allowance, delta: Fraction = Fraction(0), *, both_ways: bool = False
+) -> LowerBound:
+    """The lower bound from runs with a coin each, for (ε, δ)-differential privacy with this δ.
+
+    With both_ways it is about (a, a′) and (a′, a) together, which counts of S⁻ need.
+    """
+    _check_direction(counts, both_ways)
     alpha = allowance.probability
     return LowerBound(right_rate(counts, allowance, delta).epsilon, delta, alpha, "pooled-binomial")
 
 
-def pooled_refutes(counts: CoinCounts, allowance: Allowance, promise: Approximate) -> bool:
-    """Whether runs with a coin each refute an (ε, δ) promise.
+def pooled_refutes(counts: CoinCounts, allowance: Allowance, promise: Approximate, *, both_ways: bool = False) -> bool:
+    """Whether runs with a coin each refute an (ε, δ) promise, which with both_ways is about (a′, a) as well.
 
     For another guarantee, the promise is its `tangent`, chosen on other runs; several tangents share an allowance.
     """
+    _check_direction(counts, both_ways)
     return right_rate(counts, allowance, promise.delta).refutes(promise.epsilon)
 
 
@@ -90,6 +98,17 @@ def right_rate(counts: CoinCounts, allowance: Allowance, delta: Fraction) -> Rig
     explained = delta if counts.two_sided else delta / 2
     # κ is a probability above 0 wherever there are hits; without them r/κ ≥ 0 refutes nothing, whatever the slack.
     return RightRate(right, explained / hit if hit else Fraction(1))
+
+
+def _check_direction(counts: CoinCounts, both_ways: bool) -> None:
+    if counts.two_sided and not both_ways:
+        raise EvidenceError(
+            "EVID-014",
+            "counts of S⁻ need a promise for (a′, a)",
+            place="two_sided=True, both_ways=False",
+            why="S⁻ is evidence that a′ can be told from a, which the claim does not exclude",
+            fix="both_ways=True for a symmetric neighbourhood, or counts of S⁺ alone",
+        )
 
 
 def pair_lower_bound(counts: PairCounts, allowance: Allowance, delta: Fraction = Fraction(0)) -> LowerBound:

@@ -249,11 +249,16 @@ def _grouping(block: Sequence[Hashable]) -> Callable[[Sequence[Hashable]], Codes
     return lambda runs: np.searchsorted(cuts, [_size(outcome) for outcome in runs]).astype(np.int64)
 
 
+_LARGEST_SIZE = 10**300  # a float, and so is the sum of many
+
+
 def _size(outcome: object) -> float:
     """A number that orders outcomes: a number itself, the sum of a sequence, the length of a text."""
     match outcome:
+        case float() if not math.isfinite(outcome):
+            return 0.0
         case int() | float():
-            return float(outcome) if math.isfinite(outcome) else 0.0
+            return float(min(max(outcome, -_LARGEST_SIZE), _LARGEST_SIZE))
         case tuple():
             return sum(map(_size, outcome))
         case str() | bytes():

@@ -4,8 +4,9 @@
 assume independent runs in which the event has the same probability, a number of runs that was fixed before, and an
 event that was chosen on other runs.
 
-SciPy guesses, ball arithmetic decides: a guess c is returned only if Pr[Bin(n, c) ≥ k] ≤ α is proved, which is all
-that a lower bound needs.  So a wrong quantile (SciPy 1.17.0 and 1.17.1 have one) costs time, never soundness.
+SciPy guesses, ball arithmetic [johansson2017arb] decides: a guess c is returned only if Pr[Bin(n, c) ≥ k] ≤ α is
+proved, which is all that a lower bound needs.  So a wrong quantile (SciPy 1.17.0 and 1.17.1 have one) costs time,
+never soundness.
 """
 
 from __future__ import annotations
@@ -73,8 +74,10 @@ def _guess(hits: int, runs: int, alpha: float) -> Fraction | None:
 def _bisected(hits: int, runs: int, alpha: Fraction) -> Fraction:
     """The bound without a guess: a rate that holds, while one that is larger by its margin does not."""
     low, high = Fraction(1, 2), Fraction(1)
-    while not holds_below(low, hits, runs, alpha):
-        low, high = low / 2, low
+    # α/n holds by Markov's inequality, Pr[Bin(n, p) ≥ 1] ≤ np, so this ends even if nothing else could be settled.
+    least = alpha / runs
+    while low > least and not holds_below(low, hits, runs, alpha):
+        low, high = max(low / 2, least), low
     while (high - low) * (1 << _MARGIN) > min(low, 1 - low):
         middle = (low + high) / 2
         low, high = (middle, high) if holds_below(middle, hits, runs, alpha) else (low, middle)

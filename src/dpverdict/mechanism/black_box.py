@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpverdict.errors import InputError, RunError, TargetError
+from dpverdict.errors import InputError, RunError, TargetError, said_by
 from dpverdict.mechanism import batch_result, surroundings
 from dpverdict.mechanism.calling import Calling, Declared, Form, bind, calling_of, name_of, shown, where
 from dpverdict.mechanism.failures import excerpt_of, last_place, lines_of
@@ -111,6 +111,10 @@ class FunctionBox(BlackBox):
     def vectorised(self) -> bool:
         """Whether one call gives many runs."""
         return self.calling.form is Form.VECTORISED
+
+    def with_options(self, options: Options | None) -> FunctionBox:
+        """The same function, run in this way."""
+        return self if options is None else replace(self, options=options)
 
     def with_arguments(self, given: Mapping[str, Any] | None, *, epsilon: float | None = None) -> FunctionBox:
         """The same function with these arguments, and with ε where it takes one that is not among them."""
@@ -227,7 +231,7 @@ class FunctionBox(BlackBox):
     def _raised(self, error: BaseException, input: Any, what: str) -> RunError:
         failed = RunError(
             "RUN-011",
-            f"{self.name} raised {type(error).__name__}: {error}".rstrip(": "),
+            f"{self.name} raised {said_by(error)}",
             place=f"{last_place(error)}, in {what}, on input {repr_of(input, 100)}",
             excerpt=excerpt_of(error),
             why="exceptions stop everything here, since --exceptions error was given",

@@ -7,6 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+import numpy as np
+
 from dpverdict.mechanism.structure import Constant, Kind
 
 
@@ -81,6 +83,28 @@ def _constant(content: object) -> Constant | None:
             return NOTHING
         case _:
             return None
+
+
+def settled(term: Constant, *, is_real: bool, is_numpy: bool) -> object:
+    """A constant that operations on symbols came to, as their result in a real run.
+
+    A number that is not exactly a float's shortest decimal, such as one third, stays a fraction.
+    """
+    content = term.content
+    if isinstance(content, bool):
+        return np.bool_(content) if is_numpy else content
+    if not isinstance(content, Fraction):
+        return to_python(term)
+    if content.denominator == 1 and not is_real:
+        whole = content.numerator
+        return np.int64(whole) if is_numpy and -(2**63) <= whole < 2**63 else whole
+    try:
+        nearest = float(content)
+    except OverflowError:
+        return content
+    if Fraction(repr(nearest)) != content:
+        return content
+    return np.float64(nearest) if is_numpy else nearest
 
 
 def to_python(term: Constant) -> object:

@@ -9,6 +9,7 @@ from dpverdict.errors import Excerpt
 from dpverdict.mechanism.place import place_of_error
 
 _OURS = str(Path(__file__).parent.parent)
+_CATALOGUE = str(Path(_OURS, "catalog"))
 _MOST_FRAMES = 8
 
 
@@ -32,7 +33,7 @@ def lines_of(error: BaseException) -> tuple[str, ...]:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith(_OURS) or "catalog" in frame.filename
+        if not frame.filename.startswith(_OURS) or frame.filename.startswith(_CATALOGUE)
     ]
     lines = [line for frame in frames[-_MOST_FRAMES:] for line in _lines(frame)]
     return (*lines, *"".join(traceback.format_exception_only(error)).rstrip().splitlines())

@@ -16,7 +16,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpverdict.errors import DPVerdictError, RunError
+from dpverdict.errors import DPVerdictError, RunError, said_by
 from dpverdict.mechanism.black_box import BlackBox, FunctionBox, Options
 from dpverdict.mechanism.calling import declared_as, name_of, refuse_async, shown, where
 from dpverdict.mechanism.failures import last_place, lines_of
@@ -107,7 +107,7 @@ def _required(found: type) -> list[str]:
 def _factory_failed(name: str, error: Exception) -> RunError:
     failed = RunError(
         "RUN-043",
-        f"{name} makes no mechanism: it raised {type(error).__name__}: {error}".rstrip(": "),
+        f"{name} makes no mechanism: it raised {said_by(error)}",
         place=last_place(error),
         why="a class, or a function without parameters, is called once to make what is run",
         fix=f"make {name}() work by itself first",

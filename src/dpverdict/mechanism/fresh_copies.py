@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpverdict.errors import InputError
+from dpverdict.errors import InputError, said_by
 from dpverdict.mechanism.outcome import repr_of
 
 _IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, type(None), range})
@@ -60,7 +60,7 @@ def _deep(content: Any) -> Maker:
     except Exception as error:  # noqa: BLE001  (whatever an object raises here, it is shown)
         raise InputError(
             "INPUT-041",
-            f"the input cannot be copied: {type(error).__name__}: {error}",
+            f"the input cannot be copied: {said_by(error)}",
             place=f"got {repr_of(content, 80)}",
             why="each run gets a fresh copy, so that a function that changes its input does not change later runs",
             fix="pass plain values (numbers, lists, dictionaries, arrays), or what the function can make the object of",

@@ -8,6 +8,7 @@ import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
@@ -57,12 +58,28 @@ class Mechanism:
         self.input_name = names[1]
         self.epsilon_name = _epsilon_name(names[2:], epsilon, self.name)
         self.parameter_names = tuple(name for name in names[2:] if name != self.epsilon_name)
+        self.defaults: Mapping[str, Any] = MappingProxyType({})
+        self.origin: Mechanism | None = None
         self._programs: OrderedDict[tuple[str, ...], Program | UntraceableError | ConcreteInputNeeded] = OrderedDict()
         functools.update_wrapper(self, function)
 
     def __call__(self, noise: Noise | np.random.Generator, *args: Any, **kwargs: Any) -> Any:
         """Run once with real noise."""
-        return self.function(RealNoise(noise) if isinstance(noise, np.random.Generator) else noise, *args, **kwargs)
+        source = RealNoise(noise) if isinstance(noise, np.random.Generator) else noise
+        if self.defaults:
+            placed = list(self._signature.parameters)[1 : 1 + len(args)]
+            kwargs = {name: value for name, value in self.defaults.items() if name not in placed} | kwargs
+        return self.function(source, *args, **kwargs)
+
+    def with_arguments(self, given: Mapping[str, Any]) -> Mechanism:
+        """The same mechanism with other defaults for some of its parameters, kept in `defaults`."""
+        for name in given:
+            if name not in self.parameter_names:
+                raise _unknown_argument(self, name)
+        changed = Mechanism(self.function, epsilon=self.epsilon_name, limits=self.limits)
+        changed.defaults = MappingProxyType({**self.defaults, **given})
+        changed.origin = self.origin or self  # other processes find it by name, and this one has none
+        return changed
 
     def __repr__(self) -> str:
         return f"<mechanism {self.name}{self._signature}>"
@@ -74,7 +91,7 @@ class Mechanism:
             if name not in (*self.parameter_names, self.epsilon_name):
                 raise _unknown_argument(self, name)
         for name in self.parameter_names:
-            default = self._signature.parameters[name].default
+            default = self.defaults.get(name, self._signature.parameters[name].default)
             if name not in arguments and default is inspect.Parameter.empty:
                 raise _missing_argument(self, name)
             arguments.setdefault(name, default)
@@ -86,7 +103,7 @@ class Mechanism:
         """The mechanism as one that can only be run, a call for each run."""
         from dpverdict.mechanism.forms import black_box  # it knows mechanisms
 
-        box = black_box(self)
+        box = black_box(self if self.origin is None else self.origin)
         assert isinstance(box, FunctionBox)
         return box.with_arguments(self.arguments(arguments, epsilon=epsilon))
 
@@ -217,7 +234,7 @@ class Mechanism:
 
     def _is_changeable_default(self, name: str, question: _Question) -> bool:
         """Whether the parameter has its default, and that is an object that every run shares."""
-        default = self._signature.parameters[name].default
+        default = self.defaults.get(name, self._signature.parameters[name].default)
         return question.arguments.get(name) is default and isinstance(default, (list, dict, set, np.ndarray))
 
 

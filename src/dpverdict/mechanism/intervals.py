@@ -23,8 +23,8 @@ class Interval:
 
     def __add__(self, other: Interval) -> Interval:
         return Interval(
-            self.low + other.low,
-            self.high + other.high,
+            _total(self.low, other.low),
+            _total(self.high, other.high),
             self.low_open or other.low_open,
             self.high_open or other.high_open,
         )
@@ -65,14 +65,14 @@ class Interval:
 
     def exponential(self) -> Interval:
         """exp of every number, by 1 + x ≤ exp(x)."""
-        low = max(Fraction(0), self.low + 1) if math.isfinite(self.low) else Fraction(0)
+        low = max(Fraction(0), self.low + 1) if isinstance(self.low, Fraction) else Fraction(0)
         high = Fraction(1) if self.high <= 0 else math.inf
         return Interval(low, high, low == 0 or self.low_open or self.low != 0, self.high != 0 or self.high_open)
 
     def logarithm(self) -> Interval:
         """log of every number, by log(x) ≤ x - 1 and its sign."""
         low: End = Fraction(0) if self.low >= 1 else -math.inf
-        high = self.high - 1 if math.isfinite(self.high) else math.inf
+        high = self.high - 1 if isinstance(self.high, Fraction) else math.inf
         return Interval(low, high, self.low != 1 or self.low_open, self.high != 1 or self.high_open)
 
     def meet(self, other: Interval) -> Interval:
@@ -84,11 +84,11 @@ class Interval:
     def whole(self) -> Interval:
         """The smallest closed interval around the whole numbers inside."""
         low, high = self.low, self.high
-        if math.isfinite(low):
+        if isinstance(low, Fraction):
             low = Fraction(math.floor(low) + 1 if self.low_open else math.ceil(low))
-        if math.isfinite(high):
+        if isinstance(high, Fraction):
             high = Fraction(math.ceil(high) - 1 if self.high_open else math.floor(high))
-        return Interval(low, high, not math.isfinite(low), not math.isfinite(high))
+        return Interval(low, high, isinstance(low, float), isinstance(high, float))
 
     def decides(self, relation: str) -> bool | None:
         """Whether all numbers inside stand in the relation to zero, or none does; None if neither."""
@@ -104,6 +104,11 @@ class Interval:
 
     def _ends(self) -> tuple[tuple[End, bool], tuple[End, bool]]:
         return (self.low, self.low_open), (self.high, self.high_open)
+
+
+def _total(a: End, b: End) -> End:
+    """The sum of two ends of one side; a fraction may be too large to become a float."""
+    return b if isinstance(b, float) else a if isinstance(a, float) else a + b
 
 
 def _product(a: End, b: End) -> End:

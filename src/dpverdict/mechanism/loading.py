@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from dpverdict.errors import Excerpt, TargetError
+from dpverdict.errors import DPVerdictError, Excerpt, TargetError, said_by
+from dpverdict.mechanism.failures import last_place
 
 FORMS = "catalog:NAME, package.module:name, path/file.py:name, exec:COMMAND or samples:A,B"
 
@@ -140,25 +141,29 @@ def _import_errors(target: str) -> Iterator[None]:
         yield
     except TargetError:
         raise
+    except DPVerdictError as error:  # a mechanism that is declared wrongly, say: the error speaks for itself
+        error.place = error.place or last_place(error)
+        raise
     except SyntaxError as error:
-        raise _syntax_error(error) from None
+        raise _syntax_error(error, target) from None
     except (Exception, SystemExit) as error:
         raise _import_error(target, error) from error
 
 
-def _syntax_error(error: SyntaxError) -> TargetError:
+def _syntax_error(error: SyntaxError, target: str) -> TargetError:
     line = (error.text or "").rstrip()
     indent = len(line) - len(line.lstrip())
     start = max(0, (error.offset or 1) - 1 - indent)
     on_one_line = error.end_lineno == error.lineno and error.end_offset is not None
     end = error.end_offset - 1 - indent if on_one_line and error.end_offset is not None else start + 1
+    at = f"line {error.lineno}" if error.lineno else None
     return TargetError(
         "TARGET-008",
         f"the file is not valid Python: {error.msg}",
-        place=f"{error.filename}, line {error.lineno}",
+        place=f"{error.filename}, {at}" if at else f"got {target}",
         excerpt=Excerpt(line.lstrip(), start, max(end, start + 1)) if line else None,
         why="Python cannot read the file, so nothing in it can be found",
-        fix=f"correct line {error.lineno} and run the command again",
+        fix=f"correct {at} and run the command again" if at else "give a file of Python source",
     )
 
 
@@ -170,7 +175,7 @@ def _import_error(target: str, error: BaseException) -> TargetError:
         if frame.filename != __file__ and "importlib" not in frame.filename
     ]
     line = (frames[-1].line or "") if frames else ""
-    message = f"{type(error).__name__}: {error}".rstrip(": ")
+    message = said_by(error)
     if isinstance(error, ModuleNotFoundError):
         fix = f"install {error.name!r} in the environment that runs dpverdict"
     elif isinstance(error, SystemExit):

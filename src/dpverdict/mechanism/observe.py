@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpverdict.errors import DPVerdictError, Excerpt, RunError, TargetError
+from dpverdict.errors import DPVerdictError, Excerpt, RunError, TargetError, said_by
 from dpverdict.mechanism.calling import Form, declared_as, name_of, refuse_async, where
 from dpverdict.mechanism.failures import last_place, lines_of
 from dpverdict.mechanism.outcome import repr_of
@@ -37,7 +37,7 @@ class Observer:
     def _failed(self, output: Any, error: Exception) -> RunError:
         failed = RunError(
             "RUN-031",
-            f"{name_of(self.function)}, which observes outputs, raised {type(error).__name__}: {error}",
+            f"{name_of(self.function)}, which observes outputs, raised {said_by(error)}",
             place=f"{last_place(error)}, observing {repr_of(output, 60)}",
             why="an exception here is not one of the mechanism, so it is not counted as an outcome",
             fix="return a value for every output, None for what is not to be looked at",

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpverdict.errors import OutputError
+from dpverdict.errors import OutputError, said_by
 
 Outcome: TypeAlias = "bool | int | float | str | bytes | tuple[Outcome, ...] | Mapping | Raised | None"
 
@@ -245,7 +245,7 @@ def _converted(output: Any, convert: Callable[[], Any]) -> Any:
     try:
         return convert()
     except Exception as error:  # noqa: BLE001  (whatever a library raises here, it is shown)
-        why = f"its .{getattr(convert, '__name__', 'conversion')}() raised {type(error).__name__}: {error}"
+        why = f"its .{getattr(convert, '__name__', 'conversion')}() raised {said_by(error)}"
         raise _UnfreezableError(output, why) from None
 
 

@@ -288,9 +288,10 @@ def _empty(path: Path) -> SamplesError:
 
 def _unreadable(path: Path, error: Exception) -> SamplesError:
     pickled = any(word in str(error) for word in ("pickle", "Object arrays", "Python objects"))
+    said = str(error).replace("\n", " ").partition(". ")[0]  # NumPy goes on to advise how to load it unsafely
     return SamplesError(
         "SAMPLES-025",
-        f"the recording cannot be read: {error}".replace("\n", " ")[:300],
+        f"the recording cannot be read: {said}"[:300],
         place=str(path),
         why="its items are Python objects, and reading those could run anything"
         if pickled

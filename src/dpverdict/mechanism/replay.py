@@ -44,6 +44,12 @@ depends on the program alone, so that a loaded machine rejects the same programs
 
 _OFTEN_ENOUGH = 16
 
+_SPECIAL_SHARE = 0.25
+"""How often an input that is moved takes one of the whole numbers that the program compares with."""
+
+_LARGEST_SPECIAL = 2**53
+"""Beyond this, not every whole number is a float."""
+
 _TOLERANCE = 1e-9
 
 
@@ -56,7 +62,8 @@ def replay(mechanism: Mechanism, program: Program, example: Any) -> Untraceable 
     compared = False
     branches = [node for node in in_order(program.root) if isinstance(node, BranchNode)]
     rare = Counter({(id(node), side): _OFTEN_ENOUGH for node in branches for side in (True, False)})
-    special = sorted({number for node in branches for number in _special(node.condition)})
+    numbers = {number for node in branches for number in _special(node.condition)}
+    special = sorted(number for number in numbers if abs(number) < _LARGEST_SPECIAL)
     draws_left = _DRAWS + program.paths
     try:
         with Watcher(mechanism.limits.seconds, mechanism.limits.path_seconds).running() as watcher:
@@ -103,7 +110,7 @@ def _one_run(mechanism: Mechanism, program: Program, example: Any, which: tuple[
     """One run of both; the run that they had in common."""
     attempt, special = which
     generator = seeds.generator(0, f"replay {mechanism.name}", attempt)
-    content = example if program.concrete is not None or attempt % 2 == 0 else _moved(example, generator)
+    content = example if program.concrete is not None or attempt % 2 == 0 else _moved(example, generator, special)
     arguments = mechanism.arguments(program.arguments, epsilon=_EPSILONS[attempt % len(_EPSILONS)])
     recorder = RecordedNoise(generator, wild=attempt % 4 > 1 or attempt >= _FEWEST_RUNS, special=special)
     real = _really(mechanism, recorder, content, arguments)
@@ -208,20 +215,22 @@ _METHODS = {
 }
 
 
-def _moved(content: Any, generator: np.random.Generator) -> Any:
-    """A different input of the same form."""
+def _moved(content: Any, generator: np.random.Generator, special: list[int]) -> Any:
+    """A different input of the same form; now and then a number is one that the program compares with."""
     if isinstance(content, np.ndarray):
-        flat = [_moved(item, generator) for item in content.reshape(-1).tolist()]
+        flat = [_moved(item, generator, special) for item in content.reshape(-1).tolist()]
         return np.asarray(flat, dtype=content.dtype).reshape(content.shape)
     if isinstance(content, (list, tuple)):
-        return type(content)(_moved(item, generator) for item in content)
+        return type(content)(_moved(item, generator, special) for item in content)
     if isinstance(content, dict):
-        return {key: _moved(item, generator) for key, item in content.items()}
+        return {key: _moved(item, generator, special) for key, item in content.items()}
     if isinstance(content, (bool, np.bool_)):
         return bool(generator.integers(2))
-    if isinstance(content, (int, np.integer)):
-        return int(content) + int(generator.integers(-1, 2))
-    return float(content) + float(generator.normal())
+    whole = isinstance(content, (int, np.integer))
+    if special and generator.random() < _SPECIAL_SHARE:
+        near = special[int(generator.integers(len(special)))]
+        return near if whole else float(near)
+    return int(content) + int(generator.integers(-1, 2)) if whole else float(content) + float(generator.normal())
 
 
 def _same(ours: Any, real: Any) -> bool:

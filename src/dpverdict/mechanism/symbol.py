@@ -12,16 +12,20 @@ import operator
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn
+from types import FrameType
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from dpverdict.mechanism import algebra, decided_algebra
-from dpverdict.mechanism.constants import ZERO, NoMeaningError, from_python, to_python
+from dpverdict.mechanism.constants import ZERO, NoMeaningError, from_python, settled, to_python
+from dpverdict.mechanism.numpy_callers import is_inside_numpy, may_read_booleans
 from dpverdict.mechanism.place import is_users
 from dpverdict.mechanism.properties import has_python_integers, is_random, kind_of, support
 from dpverdict.mechanism.structure import Affine, Constant, Kind, Term
 from dpverdict.mechanism.tracing import Tracing
+
+_Build: TypeAlias = Callable[[Term, Term], Term]
 
 
 class Symbol:
@@ -39,6 +43,8 @@ class Symbol:
     # What it claims to be, so that isinstance checks go the way they go in a real run.
     @property  # type: ignore[misc]
     def __class__(self) -> type:
+        if self._path.is_taken and kind_of(self._term) is Kind.INTEGER and is_users(sys._getframe(1)):
+            self._path.stop("the type of a number in a list that numpy has read", "look at types before using numpy")
         return (_NUMPY_TYPES if self._path.is_numpy else _PYTHON_TYPES).get(kind_of(self._term), float)
 
     # Where Python demands a decision or a value.
@@ -104,6 +110,9 @@ class Symbol:
     def __deepcopy__(self, memo: object) -> Symbol:
         return self
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        self._path.stop("pickling a symbolic value", "copy it instead: copy.copy, or a new list")
+
     # Arithmetic.
     def __add__(self, other: Any) -> Any:
         return combine(self, other, algebra.add)
@@ -122,11 +131,11 @@ class Symbol:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return combine(self, other, self._quotient_of(other))
+        return combine(self, other, self._quotient_of(other), is_real=True)
 
     def __rtruediv__(self, other: Any) -> Any:
         divide = self._quotient_of(other)
-        return combine(self, other, lambda mine, theirs: divide(theirs, mine))
+        return combine(self, other, lambda mine, theirs: divide(theirs, mine), is_real=True)
 
     def _quotient_of(self, other: Any) -> Callable[[Term, Term], Term]:
         return lambda left, right: decided_algebra.quotient(side(self, other), left, right)
@@ -231,12 +240,13 @@ class Symbol:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         """The symbol as numpy takes it into an array, where its own rules hold from then on."""
-        kept = dtype is not None and np.dtype(dtype) == object
-        if not kept and kind_of(self._term) is Kind.TRUTH and is_users(sys._getframe(1)):
-            self._path.stop("numpy.array of symbolic booleans", "keep them in a list, or draw them with size=")
-        is_truth = kind_of(self._term) is Kind.TRUTH  # numpy adds these up as 0 and 1
+        if dtype is None or np.dtype(dtype) != object:
+            if kind_of(self._term) is not Kind.TRUTH:
+                self._path = self._path.taken  # in place: of a list, numpy takes the symbols themselves
+            elif not may_read_booleans(sys._getframe(1)):
+                self._path.stop("numpy.array of symbolic booleans", "keep them in a list, or draw them with size=")
         single = np.empty((), dtype=object)
-        single.fill(self if kept or is_truth else Symbol(self._term, self._path.numpy))
+        single.fill(self)
         return single
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -282,10 +292,7 @@ _NARROW = frozenset(("f2", "f4", "i1", "i2", "i4", "u1", "u2", "u4", "u8"))
 def wrap(term: Term, path: Tracing) -> Any:
     """A term as the traced function sees it: known constants are plain values."""
     if isinstance(term, Constant):
-        content = term.content
-        if isinstance(content, bool) and path.is_numpy:
-            return np.bool_(content)
-        return content.numerator if isinstance(content, Fraction) and content.denominator == 1 else content
+        return settled(term, is_real=False, is_numpy=path.is_numpy)
     return Symbol(path.known(term), path)
 
 
@@ -318,14 +325,25 @@ def _subtract_from(mine: Term, theirs: Term) -> Term:
     return algebra.subtract(theirs, mine)
 
 
-_OF_NUMPY_BOOLEANS: dict[Callable[[Term, Term], Term], Callable[[Term, Term], Term]] = {
+_OF_NUMPY_BOOLEANS: dict[_Build, _Build] = {
     algebra.add: lambda mine, theirs: algebra.disjunction((mine, theirs)),
     algebra.multiply: lambda mine, theirs: algebra.conjunction((mine, theirs)),
 }
 
 
-def combine(mine: Symbol, other: Any, build: Callable[[Term, Term], Term]) -> Any:
-    """build(mine, other) where both are numbers."""
+def _of_numpy_booleans(build: _Build, path: Tracing, caller: FrameType) -> _Build:
+    if build in (algebra.subtract, _subtract_from):
+        path.stop("the difference of numpy booleans", "use ^ for either-or, or astype(int) for 0 and 1")
+    if build in _OF_NUMPY_BOOLEANS and is_inside_numpy(caller):
+        path.stop(
+            "a sum or product of symbolic booleans in a plain numpy array",
+            "use the array as the noise source gave it, without numpy.asarray or numpy.array",
+        )
+    return _OF_NUMPY_BOOLEANS.get(build, build)
+
+
+def combine(mine: Symbol, other: Any, build: _Build, *, is_real: bool = False) -> Any:
+    """build(mine, other) where both are numbers; `is_real` if the result is a float also of whole numbers."""
     path = side(mine, other)
     theirs = lower(other, path)
     if theirs is None:
@@ -336,13 +354,15 @@ def combine(mine: Symbol, other: Any, build: Callable[[Term, Term], Term]) -> An
         if not kind_of(term).is_numeric:
             path.stop("arithmetic with a value that is not a finite number", "use finite numbers and booleans")
     if path.is_numpy and kind_of(mine._term) is kind_of(theirs) is Kind.TRUTH:
-        if build in (algebra.subtract, _subtract_from):
-            path.stop("the difference of numpy booleans", "use ^ for either-or, or astype(int) for 0 and 1")
-        build = _OF_NUMPY_BOOLEANS.get(build, build)
+        build = _of_numpy_booleans(build, path, sys._getframe(2))
     try:
-        return wrap(build(mine._term, theirs), path)
+        made = build(mine._term, theirs)
     except NoMeaningError as error:
         _stop_or_concrete(path, (mine._term, theirs), error)
+    if not isinstance(made, Constant):
+        return Symbol(path.known(made), path)
+    is_real = is_real or isinstance(other, float) or Kind.REAL in (kind_of(mine._term), kind_of(theirs))
+    return settled(made, is_real=is_real, is_numpy=path.is_numpy)
 
 
 def logical(mine: Symbol, other: Any, build: Callable[[tuple[Term, Term]], Term]) -> Any:

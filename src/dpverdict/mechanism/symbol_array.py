@@ -304,8 +304,13 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     if function is None or method not in ("__call__", "reduce", "accumulate") or odd or narrow:
         path.stop(f"numpy.{ufunc.__name__} ({method}) on symbolic values", "use arithmetic and comparisons")
     if method == "__call__":
-        return _store(_broadcast(function, arrays), out)
+        return _store(_broadcast(_as_numpy(ufunc, function), arrays), out)
     return _fold(ufunc.__name__, function, arrays[0], method, options)
+
+
+def _as_numpy(ufunc: Any, function: _Elementwise) -> _Elementwise:
+    """The function; items that are plain numbers follow numpy's rules (True + True is True, 1 / 0 is no error)."""
+    return lambda *row: function(*row) if any(type(item) in (Symbol, Fraction) for item in row) else ufunc(*row)
 
 
 def _dotted(left: Any, right: Any) -> Any:

@@ -11,9 +11,9 @@ import numpy as np
 
 from dpverdict.mechanism import laws, noise
 from dpverdict.mechanism.abilities import FiniteSupport
-from dpverdict.mechanism.constants import ZERO, from_python, number
-from dpverdict.mechanism.properties import has_few_values, is_random, kind_of
-from dpverdict.mechanism.structure import Constant, Law, Term
+from dpverdict.mechanism.constants import NOTHING, ZERO, from_python, number
+from dpverdict.mechanism.properties import has_few_values, is_random, kind_of, support
+from dpverdict.mechanism.structure import Constant, Kind, Law, Term
 from dpverdict.mechanism.symbol import Symbol, lower
 from dpverdict.mechanism.symbol_array import symbol_array
 from dpverdict.mechanism.trace import Path
@@ -141,14 +141,17 @@ class SymbolicNoise(noise.Noise):
             return self._draw_settled(at_zero) + Symbol(location, self._path)
         return self._draw_settled(settled)
 
-    def _draw_settled(self, law: Law) -> Symbol:
+    def _draw_settled(self, law: Law) -> Any:
         for parameter in law.parameters:
             if not has_few_values(parameter):
                 self._path.stop(
                     f"the law {law.name} with a parameter that depends on continuous noise",
                     "let scales and probabilities depend on constants, ε, parameters, inputs or counts only",
                 )
-        return self._path.draw(law)
+        drawn = self._path.draw(law)
+        if law.kind is Kind.MIXED and NOTHING in (support(drawn._term) or ()):  # `is None` asks no symbol
+            return self._path.concrete(drawn._term, "whether it is None")
+        return drawn
 
     def _term(self, given: Any) -> Term:
         term = lower(given, self._path)

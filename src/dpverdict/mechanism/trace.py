@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import inspect
 import io
 from collections import Counter, deque
 from collections.abc import Callable
@@ -75,12 +76,13 @@ def _draw(law: Law, occurrence: int) -> Draw:
 
 
 class NumpySide:
-    """A path as the items of arrays see it."""
+    """A path as the items of arrays see it; `is_taken` if it may also be Python's side."""
 
     is_numpy = True
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_taken: bool = False) -> None:
         self.python = path
+        self.is_taken = is_taken
         self.decide, self.concrete, self.stop = path.decide, path.concrete, path.stop
         self.read, self.known, self.without_decided = path.read, path.known, path.without_decided
 
@@ -89,14 +91,20 @@ class NumpySide:
         """The side where numpy's rules hold: this one."""
         return self
 
+    @property
+    def taken(self) -> NumpySide:
+        """The side of what numpy takes: this one."""
+        return self
+
 
 class Path:
     """One execution: it answers for the symbols and records what happens."""
 
-    is_numpy = False
+    is_numpy = is_taken = False
 
     def __init__(self, session: Session, prefix: tuple[bool, ...]) -> None:
         self.numpy = NumpySide(self)
+        self.taken = NumpySide(self, is_taken=True)
         self._session = session
         self._prefix = prefix
         self._facts = Facts()
@@ -224,6 +232,8 @@ class Path:
             container = next(name for name, kind in _CONTAINERS.items() if isinstance(result, kind))
             items = tuple(self._shape_of(item, slots) for item in result)
             return Sequence(container, items)
+        if inspect.iscoroutine(result):
+            result.close()  # or Python warns that nobody awaited it
         self.stop(
             f"an output of type {type(result).__name__}",
             "return numbers, booleans, text, None, or lists, tuples and dictionaries of them",

@@ -11,10 +11,12 @@ class Tracing(Protocol):
     """A path, seen from its symbols.
 
     A path has two sides: Python's own numbers stand on one, the items of arrays and what comes of them on the other,
-    where numpy's rules hold (True + True is True, and 1 / 0 is no error).
+    where numpy's rules hold (True + True is True, and 1 / 0 is no error).  A number that numpy has taken from a list
+    is both: in the list it is still Python's, and stops where the rules differ.
     """
 
     is_numpy: bool
+    is_taken: bool
 
     @property
     def python(self) -> Tracing:
@@ -23,6 +25,10 @@ class Tracing(Protocol):
     @property
     def numpy(self) -> Tracing:
         """The side of the path where numpy's rules hold."""
+
+    @property
+    def taken(self) -> Tracing:
+        """The side of a number that numpy takes from a list."""
 
     def decide(self, condition: Term) -> bool:
         """Answer a condition, now and for the rest of the path."""

@@ -259,8 +259,9 @@ def _words(command: str) -> tuple[str, ...]:
 
 
 def joined(pieces: list[Piece]) -> Outcomes:
-    """One array if all pieces are arrays of one type and width, else one by one."""
+    """One array if all pieces are arrays of one kind of numbers and one width, else one by one."""
     arrays = [piece for piece in pieces if isinstance(piece, np.ndarray)]
-    if len(arrays) == len(pieces) and len({(array.dtype, array.shape[1:]) for array in arrays}) == 1:
+    # Of one kind only: NumPy would make floats of integers and floats, and integers of booleans.
+    if len(arrays) == len(pieces) and len({(array.dtype.kind, array.shape[1:]) for array in arrays}) == 1:
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
     return [outcome for piece in pieces for outcome in listed(piece)]

@@ -14,10 +14,11 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, TypeAlias, assert_never
 
+from dpverdict.errors import MechanismError
 from dpverdict.mechanism.abilities import Array, FiniteSupport
 from dpverdict.mechanism.constants import exact, to_python
 from dpverdict.mechanism.evaluate import at_path
-from dpverdict.mechanism.properties import is_random, kind_of, support
+from dpverdict.mechanism.properties import children, is_random, kind_of, support
 from dpverdict.mechanism.structure import (
     Affine,
     All,
@@ -137,6 +138,7 @@ class Values:
 
     def _sum(self, constant: Fraction, terms: Sequence[tuple[Term, Fraction]]) -> Computed:
         known, noisy = self._split(constant, terms)
+        self._check_width(known, terms)
         xp = self._xp
 
         def compute(environment: Environment) -> Array:
@@ -174,6 +176,7 @@ class Values:
                 noisy.append(self.of(base))
             else:
                 known = known * self.scalar(base) ** _plain(exponent)
+        self._check_width(0, [(base, known) for base, _ in factors if is_random(base)])
         return lambda environment: reduce(lambda total, inner: total * inner(environment), noisy, known)
 
     def _comparison(self, relation: str, difference: Term) -> Computed:
@@ -194,6 +197,7 @@ class Values:
             return lambda environment: compare(known, right[0](environment))
         if isinstance(known, (int, float)) and known == 0:
             return lambda environment: compare(left[0](environment), right[0](environment))
+        self._check_width(known, terms)
         return lambda environment: compare(left[0](environment) + known, right[0](environment))
 
     def _reduced(self, operation: Callable[[Array, Array], Array], terms: Sequence[Term]) -> Computed:
@@ -221,6 +225,30 @@ class Values:
             return winner
 
         return compute
+
+    def _check_width(self, known: Any, terms: Sequence[tuple[Term, Any]]) -> None:
+        """Raise where a sum of whole numbers may leave 64 bits: arrays would wrap around without a word."""
+        noisy = [(term, factor) for term, factor in terms if is_random(term)]
+        numbers = (known, *(factor for _, factor in noisy))
+        if not all(isinstance(number, (int, Fraction)) and number.denominator == 1 for number in numbers):
+            return
+        if not noisy or not all(kind_of(term).is_integral for term, _ in noisy):
+            return
+        if abs(known) + sum(abs(factor) * self._farthest(term) for term, factor in noisy) >= 2**63:
+            raise _too_wide()
+
+    def _farthest(self, term: Term) -> int | Fraction:
+        """How far from 0 the whole numbers of a term may be."""
+        values = support(term)
+        if values is not None:
+            return max(abs(exact(value)) for value in values)
+        scale = getattr(term.law, "scale", None) if isinstance(term, Draw) else None
+        if scale is None or any(is_random(parameter) for parameter in children(term)):
+            return _FARTHEST
+        sizes = [self.scalar(parameter) for parameter in children(term)]
+        if not all(isinstance(size, (int, float)) and abs(size) < _FARTHEST for size in sizes):
+            return _FARTHEST
+        return math.ceil(_FAR * sum(abs(float(size)) for size in sizes))
 
     # Terms with few values, by position.
     def positions(self, term: Term) -> Computed:
@@ -277,6 +305,22 @@ class Values:
 
         assert math.prod(sizes) == len(results)
         return compute
+
+
+_FARTHEST = 2**46
+"""No draw of whole numbers is likely to be farther from 0: scales end at 2**40."""
+
+_FAR = 64
+"""A draw is this many scales from its location with a chance below 1e-27."""
+
+
+def _too_wide() -> MechanismError:
+    return MechanismError(
+        "MECH-111",
+        "whole numbers that may not fit 64 bits cannot be sampled as arrays",
+        why="arrays of whole numbers wrap around beyond 64 bits, and the counts would be wrong",
+        fix="run it as a black box, or work with smaller numbers",
+    )
 
 
 def _plain(content: Fraction) -> int | float:
