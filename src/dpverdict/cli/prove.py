@@ -9,42 +9,27 @@ from typing import Annotated
 
 import typer
 
-from dpverdict.claim import Claim, from_options
 from dpverdict.claim.exact_numbers import text_of
-from dpverdict.cli import options
-from dpverdict.cli.subject import Subject, find
+from dpverdict.cli import claimed, options
+from dpverdict.cli.subject import find
 from dpverdict.cli.values import Typed
 from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
-from dpverdict.mechanism import Mechanism
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
 from dpverdict.proving import verify as verify_file
 from dpverdict.search.decision import Progress
 
-Claimed = Annotated[
-    str | None, typer.Option("--claim", metavar="CLAIM", help="pure:1 or approximate:1,1e-5, instead of --factor")
-]
-Adjacency = Annotated[
-    str | None, typer.Option("--adjacency", metavar="A", help="linf:1, l1:1, substitute:1, any, pairs:FILE.json, …")
-]
-DomainText = Annotated[str | None, typer.Option("--domain", metavar="D", help="the inputs: -1,0,1 or integer:-2,2")]
-LengthText = Annotated[str | None, typer.Option("--length", metavar="N", help="inputs are lists of N of these")]
-EpsilonText = Annotated[str | None, typer.Option("--epsilon", metavar="E", help="one ε; without it, all ε > 0")]
-RangeText = Annotated[str | None, typer.Option("--epsilon-range", metavar="LO,HI", help="all ε of a range")]
-FactorText = Annotated[str | None, typer.Option("--factor", metavar="T", help="claim (T·ε, δ)-differential privacy")]
-DeltaText = Annotated[str | None, typer.Option("--delta", metavar="EXPR", help="δ")]
-
 
 def prove(
     target: options.Target,
-    claim: Claimed = None,
-    epsilon: EpsilonText = None,
-    delta: DeltaText = None,
-    factor: FactorText = None,
-    epsilon_range: RangeText = None,
-    adjacency: Adjacency = None,
-    domain: DomainText = None,
-    length: LengthText = None,
+    claim: claimed.Claimed = None,
+    epsilon: claimed.Epsilon = None,
+    delta: claimed.Delta = None,
+    factor: claimed.Factor = None,
+    epsilon_range: claimed.EpsilonRange = None,
+    adjacency: claimed.Adjacency = None,
+    domain: claimed.Domain = None,
+    length: claimed.Length = None,
     arguments: options.Arguments = None,
     seconds: Annotated[
         str | None, typer.Option("--seconds", metavar="S", help=f"how long it may take ({SECONDS:g})")
@@ -71,7 +56,7 @@ def prove(
         target,
         subject.mechanism,
         subject.mechanism.arguments(subject.arguments),
-        _claim(subject, given),
+        claimed.claim_of(given, claimed.brought_by(subject.entry)),
         not every_pair,
     )
     limit = options.seconds("--seconds", seconds)
@@ -82,13 +67,6 @@ def prove(
         watcher.clear()
     text = verdict.text() if as_json else "\n".join(_lines(question, verdict))
     return text, 1 if isinstance(verdict, Refuted) else 0
-
-
-def _claim(subject: Subject[Mechanism], given: dict[str, str | None]) -> Claim:
-    """The claim that was typed; where nothing is said about the inputs, that of the catalogue's entry."""
-    if subject.entry is None or any(given[name] is not None for name in ("domain", "length", "adjacency")):
-        return from_options(given)
-    return from_options(given)
 
 
 # --- what is shown --------------------------------------------------------------------------------------------------
