@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpverdict.evidence.verify.comparisons import Comparison, Space
+from dpverdict.claim.claim import EpsilonRange
+from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons
 from dpverdict.evidence.verify.proof import Settled, inequalities
 from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decide
 
@@ -39,6 +40,8 @@ Listener: TypeAlias = Callable[[Progress], None]
 def settle(space: Space, seconds: float | None = None, listen: Listener | None = None) -> Progress:
     """Settle comparisons until there are none left, one of them is a violation, or the time is up."""
     begun, done = time.perf_counter(), Progress()
+    if not (space.claim.epsilon_range.only or _is_in_epsilon(space)):
+        return _probed(space, begun)
     for comparison, bound, function in inequalities(space):
         match decide(function, bound.interval):
             case Nonnegative(certificate):
@@ -57,3 +60,40 @@ def settle(space: Space, seconds: float | None = None, listen: Listener | None =
             return done
     done.complete = True
     return done
+
+
+# --- ranges of ε that are no ranges of the unit -----------------------------------------------------------------------
+
+_PLACES = tuple(Fraction(2) ** power for power in (0, -2, 2, -4, 4, -1, 1))
+
+
+def _is_in_epsilon(space: Space) -> bool:
+    """Whether probabilities are functions of ε, so that they can be compared with e^ε over a range."""
+    first = next(iter(space.claim.pairs()), None)
+    if first is None:
+        return True
+    exact, given = space.on(first[0])
+    return exact.unit(given).exponent == 1
+
+
+def _probed(space: Space, begun: float) -> Progress:
+    """Single values of ε, each decided: what fails at one of them fails; nothing is proved."""
+    low, high = space.claim.epsilon_range.low, space.claim.epsilon_range.high
+    done = Progress()
+    for place in _PLACES:
+        epsilon = low + place if high is None else low + (high - low) * place / (1 + place)
+        at_one = replace(space.claim, epsilon_range=EpsilonRange.one(epsilon))
+        found = settle(Space(at_one, space.program_for, space.prune))
+        if found.violation is not None:
+            done.violation = found.violation
+            break
+    else:
+        done.open = [(next(comparisons(space)), _NO_RANGE)]
+    done.seconds = time.perf_counter() - begun
+    return done
+
+
+_NO_RANGE = (
+    "the noise has a scale that is no multiple of 1/ε, so that only single values of ε are decided (--epsilon 1); "
+    f"it holds at {len(_PLACES)} of them"
+)
