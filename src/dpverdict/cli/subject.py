@@ -13,6 +13,7 @@ from dpverdict.errors import UsageError
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.black_box import BlackBox, FunctionBox, Options
 from dpverdict.mechanism.calling import name_of
+from dpverdict.mechanism.dip_language.program_file import program_file_of
 from dpverdict.mechanism.recorded import RecordedSamples
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.target import entry_of, load, load_runnable
@@ -35,13 +36,18 @@ class Subject(Generic[M]):
         return self.mechanism.epsilon_name if isinstance(self.mechanism, Mechanism | FunctionBox) else None
 
     def input_from(self, text: str) -> object:
-        """The input that was typed; a catalogue entry about vectors takes a lone number as a vector of one."""
+        """The input that was typed; a lone number is a vector of one for a `.dip` file or an entry about vectors."""
         if isinstance(self.mechanism, RecordedSamples):
             return text
         value = parse(Typed("--input", text))
-        if self.entry is not None and self.entry.vector and not isinstance(value, list | dict):
-            return [value]
-        return value
+        is_vector = program_file_of(self.mechanism) is not None or (self.entry is not None and self.entry.vector)
+        return [value] if is_vector and not isinstance(value, list | dict) else value
+
+    @property
+    def example(self) -> object:
+        """An input that the mechanism brings with it, None if it has none."""
+        file = program_file_of(self.mechanism)
+        return file.example if file is not None else None if self.entry is None else plain(self.entry.example)
 
 
 def find(target: str, arguments: Sequence[str] | None) -> Subject[Mechanism]:

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from dpverdict.errors import Excerpt, TargetError
 
-FORMS = "catalog:NAME, package.module:name, path/file.py:name, exec:COMMAND or samples:A,B"
+FORMS = "catalog:NAME, package.module:name, path/file.py:name, file.dip, exec:COMMAND or samples:A,B"
 
 _PRIVATE = "_dpverdict_target_"
 _SHA256 = "__dpverdict_sha256__"
