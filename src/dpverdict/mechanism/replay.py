@@ -190,7 +190,7 @@ def _close(ours: list[Any], asked: list[Any]) -> bool:
     if len(ours) != len(asked):
         return False
     pairs = list(zip(ours, asked, strict=True))
-    if all(isinstance(item, (int, float, np.number, np.bool_)) for pair in pairs for item in pair):
+    if all(isinstance(item, (int, float, Fraction, np.number, np.bool_)) for pair in pairs for item in pair):
         return all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) or a == b for a, b in pairs)
     return all(from_python(a) == from_python(b) for a, b in pairs)
 

@@ -105,14 +105,13 @@ class ProgramFile(Explored):
         cycle = chain.cycle()
         if cycle is None:
             return nodes(chain)
-        states = [chain.states[at] for at in cycle]
-        looping = next((state for state in states if state.looping), states[0])
+        place = min((chain.states[at].place for at in cycle), key=lambda place: (place.line, place.start))
         if len(chain.never_ends()) == len(chain.states):
             what, fix = "it never returns", "a way out of the loop"
         else:
             what = "a loop without a bound: a run may pass the same state again and again"
             fix = "count the rounds, and let the condition end them: while b && n < most do … n = n + one; od;"
-        raise Untraceable(what, fix, looping.place)
+        raise Untraceable(what, fix, place)
 
     def chain(
         self, input: Any, epsilon: Term | None = None, session: Session | None = None, *, concrete: bool = False
