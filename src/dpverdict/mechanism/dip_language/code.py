@@ -178,6 +178,17 @@ def next_of(place: int, instruction: Instruction) -> tuple[int, ...]:
             return ()
 
 
+def is_draw(instruction: Instruction) -> bool:
+    """Whether it draws noise."""
+    match instruction:
+        case Step(does):
+            return not isinstance(does, Assignment)
+        case Test():
+            return instruction.is_chance
+        case _:
+            return False
+
+
 def _read_by(instruction: Instruction) -> list[Name]:
     match instruction:
         case Step(Assignment(_, value)):

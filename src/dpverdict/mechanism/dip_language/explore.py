@@ -36,9 +36,6 @@ from dpverdict.mechanism.symbol import Symbol, wrap
 from dpverdict.mechanism.symbolic_noise import SymbolicNoise
 from dpverdict.mechanism.trace import Path, Session
 
-MOST_STATES = 50_000
-"""Beyond these, exploring gives up; they take some seconds."""
-
 _Store: TypeAlias = tuple[tuple[str, Term], ...]
 
 
@@ -66,6 +63,7 @@ class Explorer:
         self._numbers: dict[_Situation, int] = {}
         self._waiting: list[_Situation] = []
         self._given: tuple[Decision, ...] = ()
+        self._facts: dict[tuple[Decision, ...], Facts] = {}
 
     def chain(self, inputs: dict[str, Term]) -> Chain:
         """The chain of all states that can be reached.  Raises `Untraceable` and `ConcreteInputNeeded`, located."""
@@ -78,9 +76,9 @@ class Explorer:
         self._number(_Situation(self._skipped(0), tuple(inputs.items()), frozenset(), (), 0))
         states: list[State] = []
         for situation in self._waiting:  # it grows meanwhile
-            if len(self._waiting) > MOST_STATES:
+            if len(self._waiting) > self._session.limits.paths:
                 raise Untraceable(
-                    f"more than {MOST_STATES:,} states",
+                    f"more than {self._session.limits.paths:,} states",
                     "fewer variables that are still read, smaller ranges, or a loop with fewer rounds",
                     self._place(situation),
                 )
@@ -121,10 +119,12 @@ class Explorer:
         return State(tuple(ways), instruction.looping, self._place(situation))
 
     def _path(self, situation: _Situation, prefix: tuple[bool, ...]) -> Path:
-        facts = Facts()
-        for decision in (*self._given, *situation.decided):
-            facts.assume(decision.condition, decision.answer)
-        return Path(self._session, prefix, facts, Counter(dict(situation.drawn)))
+        facts = self._facts.get(situation.decided)
+        if facts is None:
+            facts = self._facts[situation.decided] = Facts()
+            for decision in (*self._given, *situation.decided):
+                facts.assume(decision.condition, decision.answer)
+        return Path(self._session, prefix, facts.copy(), dict(situation.drawn))
 
     def _way(self, situation: _Situation, path: Path) -> Way:
         """Carry out the instruction on one path."""
@@ -151,9 +151,7 @@ class Explorer:
 
         return Machine(self._code, SymbolicNoise(path), wrap(self._epsilon, path), lift)
 
-    def _reached(
-        self, before: _Situation, after: int, terms: dict[str, Term], path: Path, slots: int
-    ) -> _Situation:
+    def _reached(self, before: _Situation, after: int, terms: dict[str, Term], path: Path, slots: int) -> _Situation:
         emitted = before.emitted + slots
         needed = self._code.needed(after, emitted)
         kept = tuple((name, term) for name, term in terms.items() if name in needed)

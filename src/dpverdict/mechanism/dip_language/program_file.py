@@ -67,14 +67,10 @@ class ProgramFile(Explored):
         return {"domain": "boolean" if first[0] is Type.BOOL else f"integer:{first[1]},{first[2]}"} | length
 
     def __call__(self, noise: Any, input: Any, epsilon: Any) -> Any:
-        """Run once; a run that goes wrong raises ValueError, ZeroDivisionError or OverflowError."""
+        """Run once; a run that goes wrong raises ValueError, ZeroDivisionError, OverflowError or RuntimeError."""
         self.check_input(input)
-        machine = Machine(self.code, noise, epsilon)
         store = {name: _plain(value) for (name, *_), value in zip(self.inputs, input, strict=True)}
-        after: int | tuple[str, ...] = 0
-        while isinstance(after, int):
-            after = machine.step(after, store)
-        values = [store[name] for name in after]
+        values = [store[name] for name in Machine(self.code, noise, epsilon).run(store)]
         return values[0] if len(values) == 1 else values
 
     def check_input(self, input: Any) -> None:

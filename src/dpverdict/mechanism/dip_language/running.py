@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpverdict.mechanism import functions
-from dpverdict.mechanism.dip_language.code import Code, Goto, Leave, Step, Test
+from dpverdict.mechanism.dip_language.code import Code, Goto, Leave, Step, Test, is_draw
 from dpverdict.mechanism.dip_language.syntax import (
     Apply,
     Assignment,
@@ -21,7 +21,8 @@ from dpverdict.mechanism.dip_language.syntax import (
     Type,
 )
 from dpverdict.mechanism.noise import Noise as Source
-from dpverdict.mechanism.properties import is_random, support
+from dpverdict.mechanism.path_record import ConcreteInputNeeded
+from dpverdict.mechanism.properties import inputs_in, is_random, support
 from dpverdict.mechanism.symbol import Symbol, divided_whole
 
 _MOST_BITS = 4096
@@ -36,7 +37,23 @@ class Machine:
     noise: Source
     epsilon: Any
     lift: Callable[[Any], Any] = lambda number: number
-    """Makes a symbol of a number, so that e ** (1/2) stays exact."""
+    """Makes a symbol of a number, so that e ** (1/2) stays exact, and fractions do not take symbols for floats."""
+
+    def run(self, store: dict[str, Any]) -> tuple[str, ...]:
+        """Run to the end on plain numbers; the variables to return.  RuntimeError if the end cannot come any more."""
+        after: int | tuple[str, ...] = 0
+        seen: set[tuple[object, ...]] = set()
+        while isinstance(after, int):
+            instruction = self.code.instructions[after]
+            if is_draw(instruction):
+                seen.clear()
+            elif isinstance(instruction, Goto) and instruction.to <= after:
+                state = (after, *store.items())
+                if state in seen:  # and nothing random has happened since
+                    raise RuntimeError(f"{self.code.checked.text.where(instruction.at)}: this loop never ends")
+                seen.add(state)
+            after = self.step(after, store)
+        return after
 
     def step(self, place: int, store: dict[str, Any]) -> int | tuple[str, ...]:
         """Carry out the instruction; the place of the next one, or the variables to return.
@@ -75,7 +92,7 @@ class Machine:
             case Assignment(_, value):
                 return self._value(value, store)
             case Noise(_, law, rate, operands):
-                scale = 1 / self._rate(rate, store)
+                scale = self.lift(Fraction(1)) / self._rate(rate, store)
                 given = [self._value(operand, store) for operand in operands]
                 if law == "Lap":
                     return self.noise.laplace(given[0], scale=scale)
@@ -100,7 +117,7 @@ class Machine:
 
     def _settled(self, found: Any, kind: Type) -> Any:
         """Inside a loop, states have to be values: finitely many, so that they can come back."""
-        return bool(found) if kind is Type.BOOL else operator.index(found)
+        return bool(found) if kind is Type.BOOL else _known(found)
 
     def _in_range(self, found: Any) -> Any:
         low, high = self.code.checked.low, self.code.checked.high
@@ -121,7 +138,9 @@ class Machine:
             case Apply("-", (operand,)):
                 return -self._value(operand, store)
             case Apply(symbol, (left, right)):
-                return _OPERATIONS[symbol](self._value(left, store), self._value(right, store))
+                first = self._value(left, store)
+                first = self.lift(first) if type(first) is Fraction else first
+                return _OPERATIONS[symbol](first, self._value(right, store))
             case _:
                 raise AssertionError(expression)
 
@@ -135,7 +154,7 @@ class Machine:
             case Name("E"):
                 return functions.exp(self.lift(1))
             case Name(name):
-                found = store[name]
+                found = _known(store[name]) if _is_noisy(store[name]) else store[name]
                 return found if type(found) is Symbol else Fraction(found)
             case Apply("^", (Name("E"), exponent)):
                 return functions.exp(self.lift(self._formula(exponent, store)))
@@ -144,7 +163,7 @@ class Machine:
             case Apply(symbol, (operand,)):
                 return _FUNCTIONS[symbol](self.lift(self._formula(operand, store)))
             case Apply(symbol, (left, right)):
-                return _ARITHMETIC[symbol](self._formula(left, store), self._formula(right, store))
+                return _ARITHMETIC[symbol](self.lift(self._formula(left, store)), self._formula(right, store))
             case _:
                 raise AssertionError(formula)
 
@@ -165,6 +184,9 @@ def _is_unbounded(given: Any) -> bool:
 
 
 def _known(given: Any) -> int:
+    """The int itself, decided value by value; where it depends on the input too, there is a program for each input."""
+    if _is_noisy(given) and support(given._term) is None and inputs_in(given._term):
+        raise ConcreteInputNeeded("an int that depends on noise and on the input", None)
     return operator.index(given)
 
 
