@@ -6,8 +6,11 @@ False alarms: comparisons of samples fail by chance with a probability of at mos
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +23,7 @@ from hypothesis import strategies as st
 
 from dip_programs import programs
 from dpverdict.claim import from_arguments
-from dpverdict.errors import DPVerdictError, ProgramFileError, TargetError, UntraceableError
+from dpverdict.errors import ClaimError, DPVerdictError, ProgramFileError, TargetError, UntraceableError
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.dip_language.chain import Chain
 from dpverdict.mechanism.dip_language.program_file import ProgramFile, mechanism_from_file, program_file_of
@@ -33,6 +36,7 @@ from dpverdict.target import load, load_runnable
 from plain_runs import Setting, p_value, plain_runs, traced_runs
 
 ALPHA = 1e-9
+EXAMPLES = Path(__file__).parents[1] / "examples" / "dipc"
 
 Maker = Callable[[str], Mechanism]
 
@@ -303,8 +307,9 @@ def test_a_target_is_a_file(made: Maker, tmp_path: Path) -> None:
         assert mechanism.name == "made"
         assert mechanism.epsilon_name == "epsilon"
         assert mechanism.parameter_names == ()
-    with pytest.raises(TargetError):
-        load(f"{target}:name")
+    for loading in (load, load_runnable):
+        with pytest.raises(TargetError, match="no names in it"):
+            loading(f"{target}:name")
 
 
 def test_domain_and_length_come_from_the_declarations(made: Maker) -> None:
@@ -317,6 +322,16 @@ def test_domain_and_length_come_from_the_declarations(made: Maker) -> None:
     mixed = file_of(made("-5 5\ninput int a 1 2;\ninput bool b;\nreturn a;\n"))
     assert mixed.claimed == {"length": "2"}
     assert mixed.example == [1, False]
+
+
+def test_compare_is_a_named_relation_or_a_predicate(made: Maker, tmp_path: Path) -> None:
+    claimed = file_of(made("-5 5\ninput int a -1 1;\ninput int b -1 1;\nreturn a;\n")).claimed
+    (tmp_path / "compare.py").write_text("def compare(a, b):\n    return sum(abs(x - y) for x, y in zip(a, b)) == 1\n")
+    claim = from_arguments(epsilon=1, adjacency=f"{tmp_path / 'compare.py'}:compare", **claimed)
+    assert claim.why_not_about([0, 0], [0, 1]) is None
+    assert claim.why_not_about([0, 0], [1, 1]) is not None
+    with pytest.raises(ClaimError, match=r"C\+\+ is not read"):
+        from_arguments(epsilon=1, adjacency="input.cpp", **claimed)
 
 
 def test_other_processes_find_the_file(made: Maker) -> None:
@@ -378,9 +393,61 @@ def test_any_bytes_are_a_program_or_an_error(made: Maker, tmp_path: Path, conten
 def test_damaged_files_are_a_program_or_an_error(made: Maker, tmp_path: Path, name: str, seed: int) -> None:
     """Words of a file are dropped, repeated and exchanged."""
     chance = random.Random(seed)
-    content = (Path(__file__).parents[1] / "examples" / "dipc" / f"{name}.dip").read_text()
+    content = (EXAMPLES / f"{name}.dip").read_text()
     words = content.replace("\n", " \n ").split(" ")
     for _ in range(chance.randint(1, 3)):
         at = chance.randrange(len(words))
         words[at : at + 1] = chance.choice([[], [words[at]] * 2, [chance.choice(words)]])
     _refused_or_made(made, " ".join(words).encode(), tmp_path)
+
+
+# --- commands --------------------------------------------------------------------------------------------------
+
+
+def _run(*words: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "dpverdict", *words], capture_output=True, text=True, check=False, cwd=EXAMPLES
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_commands_take_files() -> None:
+    status, out, _ = _run("explain", "svt1-2.dip")
+    assert status == 0
+    assert out.startswith("svt1-2.dip on [0, 0]\n")
+    assert "laplace2 ~ Laplace(input[0], 4/ε)" in out
+    assert _run("explain", "svt1-2.dip", "--length", "2")[1] == out
+    assert "on [false, false]" in _run("explain", "rand1-2.dip", "--length", "2")[1]
+    status, out, _ = _run("sample", "svt1-2.dip", "--input", "0,1", "--runs", "1000", "--json")
+    assert status == 0
+    assert {tuple(row["output"]) for row in json.loads(out)["outputs"]} == {
+        (True, False),
+        (False, True),
+        (False, False),
+    }
+    assert json.loads(_run("sample", "nmax1-1.dip", "--input", "1", "--runs", "10", "--json")[1])["input"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("explain", "svt1-2.dip", "--length", "3"), "the file declares 2 inputs: int q0, int q1"),
+        (("sample", "svt1-2.dip", "--input", "0,9", "--runs", "10"), "9 is no value of q1"),
+        (("sample", "rand1-2.dip", "--input", "0,1", "--runs", "10"), "0 cannot be the value of q0, which is bool"),
+        (("explain", "missing.dip"), "missing.dip"),
+    ],
+)
+def test_wrong_commands(words: tuple[str, ...], shown: str) -> None:
+    status, out, err = _run(*words)
+    assert (status, out) == (2, "")
+    assert shown in err
+    assert "\n  try: " in err
+
+
+def test_a_loop_without_a_bound_is_sampled_by_worker_processes(made: Maker, tmp_path: Path) -> None:
+    made(GEOMETRIC)
+    words = ("sample", str(tmp_path / "made.dip"), "--input", "1", "--runs", "2000", "--json")
+    found = [json.loads(_run(*words, "--workers", workers)[1]) for workers in ("1", "2")]
+    assert found[0]["reading"] == "plain"
+    assert found[0]["outputs"] == found[1]["outputs"]
+    assert {row["output"] for row in found[0]["outputs"]} == {0, 1, 2, 3}

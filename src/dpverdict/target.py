@@ -42,7 +42,7 @@ def load(target: str) -> Mechanism:
     entry = entry_of(target)
     if entry is not None:
         return entry.mechanism
-    if target.endswith(DIP):
+    if _is_program_file(target):
         return mechanism_from_file(target)
     name, found = _named(target)
     return _as_mechanism(target, name, found)
@@ -63,7 +63,7 @@ def load_runnable(
     entry = entry_of(target)
     if entry is not None:
         return entry.mechanism
-    if target.endswith(DIP):
+    if _is_program_file(target):
         return mechanism_from_file(target)
     name, found = _named(target)
     if isinstance(found, Mechanism) or _takes_noise(found):
@@ -73,6 +73,20 @@ def load_runnable(
     except RunError as error:
         error.place = ", ".join(part for part in (target, error.place) if part)
         raise
+
+
+def _is_program_file(target: str) -> bool:
+    """Whether it is a `.dip` file, which is all of a target."""
+    file, colon, _ = target.partition(f"{DIP}:")
+    if colon:
+        raise TargetError(
+            "TARGET-015",
+            "a .dip file has no names in it",
+            excerpt=Excerpt(target, len(file) + len(DIP), len(target), "nothing can be named here"),
+            why="the file is one program",
+            fix=f"{file}{DIP}",
+        )
+    return target.endswith(DIP)
 
 
 def _only_to_run(target: str) -> TargetError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -70,23 +70,35 @@ Instruction: TypeAlias = Step | Test | Goto | Leave
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The instructions.  For each position: the variables that are read later, and those whose slots are final."""
+    """The instructions, and for each position what is known there; sets of variables are bits of a number."""
 
     checked: Checked
     instructions: tuple[Instruction, ...]
-    live: tuple[frozenset[str], ...]
-    assigned_later: tuple[frozenset[str], ...]
-    read_later: tuple[frozenset[str], ...]
-    """Read by something else than a return."""
+    bits: dict[str, int]
+    live: tuple[int, ...]
+    """The variables whose values are read before they change."""
+    assigned: tuple[int, ...]
+    """The variables that are assigned from here on."""
+    read: tuple[int, ...]
+    """The variables that are read from here on by something else than a return."""
     returned: tuple[tuple[str, ...], ...]
     """The variables that all returns which can be reached begin with."""
-    moving: frozenset[str]
-    """Variables that returns have at more than one position."""
+    moving: int
+    """The variables that returns have at more than one position."""
 
-    def needed(self, place: int, emitted: int) -> frozenset[str]:
-        """The variables whose values matter from here on, when so many slots are emitted."""
-        done = frozenset(self.returned[place][:emitted]) - self.read_later[place] - self.moving
-        return self.live[place] - done
+    def needs(self, place: int, name: str, emitted: Container[str]) -> bool:
+        """Whether a variable's value matters from here on, when the slots of those variables are emitted."""
+        bit = self.bits[name]
+        only_returned = name in emitted and not bit & (self.read[place] | self.moving)
+        return bool(bit & self.live[place]) and not only_returned
+
+    def is_final(self, place: int, name: str) -> bool:
+        """Whether a variable keeps its value from here on."""
+        return not self.bits[name] & self.assigned[place]
+
+    def is_read(self, place: int, name: str) -> bool:
+        """Whether a variable is read from here on by something else than a return."""
+        return bool(self.bits[name] & self.read[place])
 
 
 def compiled(checked: Checked) -> Code:
@@ -286,12 +298,8 @@ def _analysed(checked: Checked, code: tuple[Instruction, ...]) -> Code:
     live = _backward(code, lambda at, after: (after & ~writes[at]) | reads[at] | leaves[at])
     assigned = _backward(code, lambda at, after: after | writes[at])
     read = _backward(code, lambda at, after: after | reads[at])
-
-    def names(masks: Sequence[int]) -> tuple[frozenset[str], ...]:
-        known = {mask: frozenset(name for name, bit in bits.items() if mask & bit) for mask in set(masks)}
-        return tuple(known[mask] for mask in masks)
-
-    return Code(checked, code, names(live), names(assigned), names(read), _returned(code), _moving(code))
+    moving = sum(bits[name] for name in _moving(code))
+    return Code(checked, code, bits, tuple(live), tuple(assigned), tuple(read), _returned(code), moving)
 
 
 def _moving(code: Sequence[Instruction]) -> frozenset[str]:
@@ -337,6 +345,8 @@ def _shared(ways: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
     if not ways:
         return None
     first, *others = ways
+    if not others:
+        return first
     length = 0
     while all(length < len(way) for way in ways) and all(way[length] == first[length] for way in others):
         length += 1

@@ -63,6 +63,7 @@ class Explorer:
         self._numbers: dict[_Situation, int] = {}
         self._waiting: list[_Situation] = []
         self._given: tuple[Decision, ...] = ()
+        self._places: dict[int, Place] = {}
         self._facts: dict[tuple[Decision, ...], Facts] = {}
 
     def chain(self, inputs: dict[str, Term]) -> Chain:
@@ -101,7 +102,11 @@ class Explorer:
         return place
 
     def _place(self, situation: _Situation) -> Place:
-        return self._code.checked.text.place(self._code.instructions[situation.place].at)
+        found = self._places.get(situation.place)
+        if found is None:
+            text, instruction = self._code.checked.text, self._code.instructions[situation.place]
+            found = self._places[situation.place] = text.place(instruction.at)
+        return found
 
     def _state(self, situation: _Situation) -> State:
         instruction = self._code.instructions[situation.place]
@@ -153,8 +158,8 @@ class Explorer:
 
     def _reached(self, before: _Situation, after: int, terms: dict[str, Term], path: Path, slots: int) -> _Situation:
         emitted = before.emitted + slots
-        needed = self._code.needed(after, emitted)
-        kept = tuple((name, term) for name, term in terms.items() if name in needed)
+        done = frozenset(self._code.returned[after][:emitted])
+        kept = tuple((name, term) for name, term in terms.items() if self._code.needs(after, name, done))
         new = Counter(event.law for event in path.events if isinstance(event, Draw))
         drawn = before.drawn
         if new and not self._code.instructions[before.place].looping:
@@ -170,9 +175,9 @@ class Explorer:
         code = self._code
         for name in code.returned[after][before.emitted :]:
             term = terms.get(name)
-            if term is None or name in code.assigned_later[after]:
+            if term is None or not code.is_final(after, name):
                 return
-            if kind_of(term) is Kind.TRUTH and is_random(term) and name in code.read_later[after]:
+            if kind_of(term) is Kind.TRUTH and is_random(term) and code.is_read(after, name):
                 return
             yield term
 

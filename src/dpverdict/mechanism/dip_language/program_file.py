@@ -27,7 +27,7 @@ from dpverdict.mechanism.source import Source
 from dpverdict.mechanism.structure import Epsilon, Input, Kind, Node, Term
 from dpverdict.mechanism.trace import Session
 
-_LARGEST_FILE = 4_000_000
+_LARGEST_FILE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _read(file: Path) -> str:
         line = raw.count(b"\n", 0, error.start) + 1
         raise _unreadable(file, f"line {line} is not UTF-8: byte {raw[error.start]:#x}") from None
     except OSError as error:
-        raise _unreadable(file, error.strerror or str(error)) from None
+        raise _unreadable(file, f"{error.strerror or error}, seen from {Path.cwd()}") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

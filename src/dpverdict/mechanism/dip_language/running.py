@@ -170,6 +170,8 @@ class Machine:
 
 def _product(left: Any, right: Any) -> Any:
     """A noisy int times unbounded noise has a form once the int is known."""
+    if _is_unbounded(left) and _is_unbounded(right):
+        _ask_for_input(left, right)
     if _is_unbounded(left) != _is_unbounded(right):
         left, right = (_known(one) if _is_noisy(one) and not _is_unbounded(one) else one for one in (left, right))
     return left * right
@@ -183,10 +185,16 @@ def _is_unbounded(given: Any) -> bool:
     return _is_noisy(given) and support(given._term) is None
 
 
+def _ask_for_input(*given: Any) -> None:
+    """Values that the input leaves open, beside noise: for a known input they may be few."""
+    for one in given:
+        if type(one) is Symbol and support(one._term) is None and inputs_in(one._term):
+            raise ConcreteInputNeeded("an int that depends on noise and on the input", None)
+
+
 def _known(given: Any) -> int:
     """The int itself, decided value by value; where it depends on the input too, there is a program for each input."""
-    if _is_noisy(given) and support(given._term) is None and inputs_in(given._term):
-        raise ConcreteInputNeeded("an int that depends on noise and on the input", None)
+    _ask_for_input(given)
     return operator.index(given)
 
 
@@ -194,6 +202,8 @@ def _whole(function: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
     """An operation of ints that symbols tabulate."""
 
     def apply(left: Any, right: Any) -> Any:
+        if _is_noisy(left) or _is_noisy(right):
+            _ask_for_input(left, right)
         if type(left) is Symbol:
             return divided_whole(left, right, function)
         if type(right) is Symbol:
