@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpverdict.mechanism.structure import Node, Term
 from dpverdict.mechanism.trace import Session
+
+if TYPE_CHECKING:
+    from dpverdict.mechanism.source import Source
 
 
 class Explored(ABC):
     """A function `(noise, input, epsilon)` whose steps are known, and so all its paths."""
 
     __slots__ = ()
+
+    source: Source
+    """Where it comes from."""
 
     @abstractmethod
     def __call__(self, noise: Any, input: Any, epsilon: Any) -> Any:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from dpverdict.errors import Excerpt, TargetError
+from dpverdict.mechanism.explored import Explored
 from dpverdict.mechanism.loading import file_sha256, is_path, known_sha256, module_by_name, module_from_file
 
 DIP = ".dip"
@@ -60,9 +61,9 @@ class Source:
 
 def source_of(found: object, reference: str | None = None) -> Source:
     """Where a function, class or instance comes from; `reference` is the name that it was loaded by."""
-    own = getattr(inspect.unwrap(found) if callable(found) else found, "source", None)
-    if isinstance(own, Source):
-        return own
+    inner = inspect.unwrap(found) if callable(found) else found
+    if isinstance(inner, Explored):
+        return inner.source
     return Source(reference or _reference_to(found), _sha256(found), str(Path.cwd()))
 
 

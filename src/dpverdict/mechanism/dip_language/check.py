@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpverdict.mechanism.dip_language import positive
@@ -33,9 +33,27 @@ LARGEST = 2**53
 """Bounds of the range line: beyond them floats cannot tell whole numbers apart."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Checked:
     """What is known of a file after its check: the range, the inputs, and all variables with their types."""
+
+    text: Text
+    low: int
+    high: int
+    inputs: tuple[tuple[str, Type, int, int], ...]
+    variables: Mapping[str, Type]
+    outputs: tuple[str, ...]
+    statements: tuple[Statement, ...]
+
+    @property
+    def types(self) -> Types:
+        """The types of the variables, and of expressions over them."""
+        return Types(self.text, self.variables)
+
+
+@dataclass(slots=True)
+class _Checking:
+    """What is declared above the statement that is being checked."""
 
     text: Text
     low: int
@@ -48,13 +66,17 @@ class Checked:
 
     @property
     def types(self) -> Types:
-        """The types of what is declared so far."""
         return Types(self.text, self.variables)
+
+    def checked(self) -> Checked:
+        outputs = tuple(name.name for name in self.outputs)
+        inputs, statements = tuple(self.inputs), tuple(self.statements)
+        return Checked(self.text, self.low, self.high, inputs, dict(self.variables), outputs, statements)
 
 
 def check(text: Text, file: File) -> Checked:
     """The file's declarations and statements.  Raises `ProgramFileError` at the first rule that it breaks."""
-    checked = Checked(text, _bound(text, file.low), _bound(text, file.high))
+    checked = _Checking(text, _bound(text, file.low), _bound(text, file.high))
     if checked.low > checked.high:
         raise text.error(
             "DIP-030",
@@ -77,7 +99,7 @@ def check(text: Text, file: File) -> Checked:
             why="privacy is about what an output tells of the input",
             fix="input int q0 -1 1;  below the range line",
         )
-    return checked
+    return checked.checked()
 
 
 def _bound(text: Text, bound: Literal) -> int:
@@ -92,7 +114,7 @@ def _bound(text: Text, bound: Literal) -> int:
     return bound.value
 
 
-def _declare(checked: Checked, name: Name, kind: Type) -> None:
+def _declare(checked: _Checking, name: Name, kind: Type) -> None:
     if name.name in checked.variables or name.name in RESERVED:
         known = name.name in checked.variables
         raise checked.text.error(
@@ -105,7 +127,7 @@ def _declare(checked: Checked, name: Name, kind: Type) -> None:
     checked.variables[name.name] = kind
 
 
-def _input(checked: Checked, item: Input) -> None:
+def _input(checked: _Checking, item: Input) -> None:
     text = checked.text
     if checked.statements:
         raise text.error(
@@ -140,7 +162,7 @@ def _input(checked: Checked, item: Input) -> None:
 # --- statements ----------------------------------------------------------------------------------------------
 
 
-def _statement(checked: Checked, statement: Statement, *, looping: bool) -> None:
+def _statement(checked: _Checking, statement: Statement, *, looping: bool) -> None:
     types = checked.types
     match statement:
         case Declaration(kind, name, is_output):
@@ -173,7 +195,7 @@ def _statement(checked: Checked, statement: Statement, *, looping: bool) -> None
             _returned(checked, checked.outputs, at)
 
 
-def _declaration(checked: Checked, kind: Type, name: Name, is_output: bool) -> None:
+def _declaration(checked: _Checking, kind: Type, name: Name, is_output: bool) -> None:
     if is_output and kind.is_noise:
         raise _noise_leaves(checked, name, kind)
     _declare(checked, name, kind)
@@ -181,7 +203,7 @@ def _declaration(checked: Checked, kind: Type, name: Name, is_output: bool) -> N
         checked.outputs.append(name)
 
 
-def _target(checked: Checked, target: Name, *, looping: bool) -> None:
+def _target(checked: _Checking, target: Name, *, looping: bool) -> None:
     kind = checked.types.of_name(target)
     if target.name in {name for name, *_ in checked.inputs}:
         raise checked.text.error(
@@ -201,7 +223,7 @@ def _target(checked: Checked, target: Name, *, looping: bool) -> None:
         )
 
 
-def _in_range(checked: Checked, value: Expression, kind: Type) -> None:
+def _in_range(checked: _Checking, value: Expression, kind: Type) -> None:
     known = value.value if isinstance(value, Literal) else None
     if kind is Type.INT and isinstance(known, int) and not checked.low <= known <= checked.high:
         raise checked.text.error(
@@ -213,7 +235,7 @@ def _in_range(checked: Checked, value: Expression, kind: Type) -> None:
         )
 
 
-def _noise(checked: Checked, statement: Noise) -> None:
+def _noise(checked: _Checking, statement: Noise) -> None:
     kind, types = checked.types.of_name(statement.target), checked.types
     wanted = {"Lap": Type.REAL, "DLap": Type.INTEGER, "TDLap": Type.INT}[statement.law]
     if kind is not wanted:
@@ -233,7 +255,7 @@ def _noise(checked: Checked, statement: Noise) -> None:
         _cutoffs(checked, statement.operands)
 
 
-def _cutoffs(checked: Checked, operands: Sequence[Expression]) -> None:
+def _cutoffs(checked: _Checking, operands: Sequence[Expression]) -> None:
     low, high = constant_of(operands[1]), constant_of(operands[2])
     if low is not None and high is not None and low > high:
         raise checked.text.error(
@@ -245,7 +267,7 @@ def _cutoffs(checked: Checked, operands: Sequence[Expression]) -> None:
         )
 
 
-def _choice(checked: Checked, statement: Choice) -> None:
+def _choice(checked: _Checking, statement: Choice) -> None:
     types, text = checked.types, checked.text
     seen = set()
     for value in statement.values:
@@ -276,7 +298,7 @@ def _choice(checked: Checked, statement: Choice) -> None:
         _no_epsilon(checked, score)
 
 
-def _no_epsilon(checked: Checked, score: Expression) -> None:
+def _no_epsilon(checked: _Checking, score: Expression) -> None:
     match score:
         case Name("eps" | "E"):
             checked.types.of_name(score)  # says that it stands in rates and probabilities only
@@ -285,7 +307,7 @@ def _no_epsilon(checked: Checked, score: Expression) -> None:
                 _no_epsilon(checked, operand)
 
 
-def _returned(checked: Checked, names: Sequence[Name], at: At) -> None:
+def _returned(checked: _Checking, names: Sequence[Name], at: At) -> None:
     text = checked.text
     if not names:
         raise text.error(
@@ -315,7 +337,7 @@ def _listed(kinds: Sequence[Type]) -> str:
     return " ".join(kind.value for kind in kinds)
 
 
-def _noise_leaves(checked: Checked, name: Name, kind: Type) -> Exception:
+def _noise_leaves(checked: _Checking, name: Name, kind: Type) -> Exception:
     return checked.text.error(
         "DIP-048",
         f"{name.name} is {kind.value} and cannot be an output",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -74,7 +74,7 @@ class Code:
 
     checked: Checked
     instructions: tuple[Instruction, ...]
-    bits: dict[str, int]
+    bits: Mapping[str, int]
     live: tuple[int, ...]
     """The variables whose values are read before they change."""
     assigned: tuple[int, ...]
@@ -106,8 +106,7 @@ def compiled(checked: Checked) -> Code:
     builder = _Builder(checked)
     builder.block(checked.statements, looping=False)
     end = len(checked.text.content.rstrip())
-    names = tuple(name.name for name in checked.outputs)
-    builder.instructions.append(Leave(names, At(max(0, end - 1), end)))
+    builder.instructions.append(Leave(checked.outputs, At(max(0, end - 1), end)))
     code = tuple(builder.instructions)
     _check_ends(checked, code)
     _check_defined(checked, code)
@@ -118,7 +117,7 @@ class _Builder:
     """Lays statements out one after the other."""
 
     def __init__(self, checked: Checked) -> None:
-        self._outputs = tuple(name.name for name in checked.outputs)
+        self._outputs = checked.outputs
         self._types = checked.types
         self.instructions: list[Instruction] = []
 

@@ -30,7 +30,7 @@ from dpverdict.mechanism.trace import Session
 _LARGEST_FILE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ProgramFile(Explored):
     """A program of DiPC's language: run on plain numbers, or explored state by state.
 

@@ -29,7 +29,7 @@ _MOST_BITS = 4096
 """Powers with more bits than this are no rate: they would fill the memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Machine:
     """What instructions are carried out with: the code, a noise source, and ε."""
 
