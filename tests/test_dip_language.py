@@ -296,6 +296,19 @@ def test_too_many_states_are_told(made: Maker) -> None:
     assert (error.place or "").startswith("made.dip, line ")
 
 
+@pytest.mark.parametrize("cutoffs", ["-100 100", "-1000000 1000000"])
+def test_loops_do_not_split_by_thousands_of_values(made: Maker, cutoffs: str) -> None:
+    content = "-1000000 1000000\ninput int q;\nint x;\nint n;\nn = 0;\nx = 0;\n"
+    content += f'while n < 2 do x = TDLap "eps" x {cutoffs}; n = n + 1; od;\nreturn x;\n'
+    error = made(content).why_not([0])
+    assert error is not None
+    assert "possible values" in error.message
+    assert error.place == "made.dip, line 7"
+    bounded = made(content.replace(cutoffs, "-3 3"))
+    setting = Setting([0], 1.0)
+    assert p_value(plain_runs(bounded, setting, 10_000, 1), traced_runs(bounded, setting, 200_000, 2)) > ALPHA
+
+
 # --- targets ---------------------------------------------------------------------------------------------------
 
 

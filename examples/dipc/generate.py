@@ -2,9 +2,10 @@
 
     python examples/dipc/generate.py
 
-Thresholds are 0 and queries have sensitivity 1, in {-1, 0, 1}; reals are output through the thresholds -1 and 0, that
-is seq = (-1 < 0 < 1).  Outputs that are not decided when a program stops are false, or 2 where they are numbers.
-SVT3's query noise has the rate ε/(4c), of algorithm 3.2, which the tables were made with; figure 8.2 prints ε/(2c).
+They are those of ravi2019automated, chapter 8.  Thresholds are 0 and queries have sensitivity 1, in {-1, 0, 1}; reals
+are output through the thresholds -1 and 0, that is seq = (-1 < 0 < 1).  Outputs that are not decided when a program
+stops are false, or 2 where they are numbers.  SVT3's query noise has the rate ε/(4c), of algorithm 3.2, which the
+tables were made with; figure 8.2 prints ε/(2c).
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def two_sided(at: int) -> list[str]:
 
 
 def one_sided(at: int) -> list[str]:
-    """|Lap| is one-sided Laplace noise (example 5.2 of the thesis, with the sign that it needs)."""
+    """|Lap| is one-sided Laplace noise (example 5.2 of ravi2019automated, with the sign that it needs)."""
     return [
         *noise(f"x{at}", "eps / 2", "zero"),
         *variable("bool", f"positive{at}", f"x{at} >= zero"),

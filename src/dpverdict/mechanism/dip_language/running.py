@@ -28,6 +28,9 @@ from dpverdict.mechanism.symbol import Symbol, divided_whole
 _MOST_BITS = 4096
 """Powers with more bits than this are no rate: they would fill the memory."""
 
+_MOST_VALUES = 128
+"""Values of a noisy int that are decided one by one."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Machine:
@@ -195,6 +198,12 @@ def _ask_for_input(*given: Any) -> None:
 def _known(given: Any) -> int:
     """The int itself, decided value by value; where it depends on the input too, there is a program for each input."""
     _ask_for_input(given)
+    values = support(given._term) if type(given) is Symbol else ()
+    if values is None or len(values) > _MOST_VALUES:
+        given._path.stop(
+            f"{len(values) if values else 'too many'} possible values of an int that has to be known",
+            f"narrower cutoffs: each value is a state of its own, and {_MOST_VALUES} are the most",
+        )
     return operator.index(given)
 
 
