@@ -22,7 +22,7 @@ from dpverdict.mechanism.dip_language.running import Machine
 from dpverdict.mechanism.dip_language.syntax import Type
 from dpverdict.mechanism.explored import Explored
 from dpverdict.mechanism.front import Mechanism
-from dpverdict.mechanism.path_record import Untraceable
+from dpverdict.mechanism.path_record import Limits, Untraceable
 from dpverdict.mechanism.source import Source
 from dpverdict.mechanism.structure import Epsilon, Input, Kind, Node, Term
 from dpverdict.mechanism.trace import Session
@@ -122,7 +122,7 @@ class ProgramFile(Explored):
             constant = from_python(_plain(value))
             assert constant is not None
             terms[name] = constant if concrete else Input((at,), Kind.TRUTH if kind is Type.BOOL else Kind.INTEGER)
-        return Explorer(self.code, session or Session(_limits()), epsilon or Epsilon()).chain(terms)
+        return Explorer(self.code, session or Session(Limits()), epsilon or Epsilon()).chain(terms)
 
 
 def mechanism_from_file(path: str | Path) -> Mechanism:
@@ -169,9 +169,3 @@ def _unreadable(file: Path, why: str) -> ProgramFileError:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _limits() -> Any:
-    from dpverdict.mechanism.path_record import Limits
-
-    return Limits()
