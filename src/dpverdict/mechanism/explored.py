@@ -32,5 +32,7 @@ class Explored(ABC):
     def program(self, input: Any, epsilon: Term, session: Session, *, concrete: bool) -> tuple[Node, int]:
         """The graph and its number of paths, for this input or for all inputs of its form.
 
+        What `check_input` refuses is no input: the graph need not be right for it.
+
         Raises `Untraceable` and `ConcreteInputNeeded`.
         """
