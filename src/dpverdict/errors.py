@@ -5,6 +5,7 @@ DPVerdictError
 ├── TargetError         TARGET-…  a mechanism cannot be found or loaded
 ├── MechanismError      MECH-…    a mechanism cannot be run or looked into
 │   ├── UntraceableError          it cannot become a program: line, reason, what would help
+│   ├── ProgramFileError DIP-…    a `.dip` file is off: line, column
 │   ├── RunError         RUN-…    a function cannot be run, or its runs fail, with the traceback
 │   ├── OutputError      OUTPUT-… an output is no plain value
 │   └── ExecutableError  EXEC-…   a program of any language fails, or breaks the protocol
@@ -100,6 +101,10 @@ class MechanismError(DPVerdictError):
 
 class UntraceableError(MechanismError):
     """A mechanism cannot become a program; it can still be run as a black box."""
+
+
+class ProgramFileError(MechanismError):
+    """A `.dip` file cannot be read, or breaks a rule of its language."""
 
 
 class ExecutableError(MechanismError):

@@ -68,10 +68,12 @@ def _input(subject: Subject[Mechanism | BlackBox], text: str | None, length: int
         )
     if text is not None:
         return subject.input_from(text)
+    example = subject.example
     if length is not None:
-        return [0] * length
-    if subject.entry is not None:
-        return plain(subject.entry.example)
+        fits = isinstance(example, list) and len(example) == length and subject.entry is None
+        return example if fits else [0] * length
+    if example is not None:
+        return example
     raise InputError(
         "INPUT-025",
         "the mechanism needs an input to be looked into",
