@@ -10,7 +10,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -207,9 +206,7 @@ NOWHERE = (object_as_output, own_generator, state_between_calls)
 @pytest.mark.parametrize(("function", "what", "underlined", "fix"), CASES, ids=[case[0].__name__ for case in CASES])
 def test_the_reason_its_place_and_a_fix_are_named(function: Any, what: str, underlined: str, fix: str) -> None:
     made = Mechanism(function, limits=HASTY if function is forever else SMALL)
-    start = time.monotonic()
     reason = made.why_not(0.5)
-    assert time.monotonic() - start < 30
     assert reason is not None
     assert reason.code == "MECH-100"
     assert reason.message.startswith(f"{function.__name__} cannot be looked into: ")

@@ -6,6 +6,7 @@ DPVerdictError
 ├── MechanismError      MECH-…    a mechanism cannot be run or looked into
 │   ├── UntraceableError          it cannot become a program: line, reason, what would help
 │   ├── UnreadableError  EXACT-…  it is a program, but its probabilities have no exact form here
+│   ├── ProgramFileError DIP-…    a `.dip` file is off: line, column
 │   ├── RunError         RUN-…    a function cannot be run, or its runs fail, with the traceback
 │   ├── OutputError      OUTPUT-… an output is no plain value
 │   └── ExecutableError  EXEC-…   a program of any language fails, or breaks the protocol
@@ -106,6 +107,10 @@ class UntraceableError(MechanismError):
 
 class UnreadableError(MechanismError):
     """A program whose output probabilities have no exact form that is known here."""
+
+
+class ProgramFileError(MechanismError):
+    """A `.dip` file cannot be read, or breaks a rule of its language."""
 
 
 class ExecutableError(MechanismError):

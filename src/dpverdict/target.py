@@ -3,6 +3,7 @@
 ``catalog:NAME``            an entry of the catalogue
 ``package.module:name``     a name in an importable module
 ``path/file.py:name``       a name in a Python file
+``path/file.dip``           a program in DiPC's language, docs/dip-language.md
 ``samples:A,B``             recorded outputs on an input and on its neighbour (`load_runnable` only)
 ``exec:COMMAND``            a program of any language, docs/executables.md (`load_runnable` only)
 """
@@ -21,11 +22,12 @@ from dpverdict.catalog import Entry, find
 from dpverdict.errors import Excerpt, RunError, TargetError
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.black_box import BlackBox, Options
+from dpverdict.mechanism.dip_language.program_file import mechanism_from_file
 from dpverdict.mechanism.executable import SCHEME, load_executable
 from dpverdict.mechanism.forms import black_box
 from dpverdict.mechanism.loading import FORMS, is_path, module_by_name, module_from_file
 from dpverdict.mechanism.recorded import SAMPLES, load_samples
-from dpverdict.mechanism.source import source_of
+from dpverdict.mechanism.source import DIP, source_of
 
 CATALOG = "catalog:"
 
@@ -43,6 +45,8 @@ def load(target: str) -> Mechanism:
         if not isinstance(entry.mechanism, Mechanism):
             raise entry.why_no_program()
         return entry.mechanism
+    if _is_program_file(target):
+        return mechanism_from_file(target)
     name, found = _named(target)
     return _as_mechanism(target, name, found)
 
@@ -63,6 +67,8 @@ def load_runnable(
     if entry is not None:
         known = entry.mechanism
         return known if isinstance(known, Mechanism) else known.with_options(options).with_arguments(given)
+    if _is_program_file(target):
+        return mechanism_from_file(target)
     name, found = _named(target)
     if isinstance(found, Mechanism) or _takes_noise(found):
         return _as_mechanism(target, name, found)
@@ -73,13 +79,27 @@ def load_runnable(
         raise
 
 
+def _is_program_file(target: str) -> bool:
+    """Whether it is a `.dip` file, which is all of a target."""
+    file, colon, _ = target.partition(f"{DIP}:")
+    if colon:
+        raise TargetError(
+            "TARGET-015",
+            "a .dip file has no names in it",
+            excerpt=Excerpt(target, len(file) + len(DIP), len(target), "nothing can be named here"),
+            why="the file is one program",
+            fix=f"{file}{DIP}",
+        )
+    return target.endswith(DIP)
+
+
 def _only_to_run(target: str) -> TargetError:
     scheme = target[: target.index(":") + 1]
     return TargetError(
         "TARGET-014",
         "this target can be run, but not looked into",
         excerpt=Excerpt(target, 0, len(scheme), f"{scheme} has outcomes only"),
-        why="only a Python function over a noise source can become a program",
+        why="only a Python function over a noise source, or a .dip file, can become a program",
         fix="dpverdict sample, which runs it; or path/file.py:name",
     )
 

@@ -66,6 +66,13 @@ def parse(written: Written) -> Neighbourhood:
         return _list(kind, rest, written)
     if rest is None or kind == "any":
         near = nearest(word.text, _WORDS)
+        if kind.endswith((".cpp", ".cc", ".c", ".h")):
+            raise written.error(
+                "CLAIM-056",
+                "C++ is not read",
+                why="DiPC's function `compare` becomes a neighbourhood's name, or a predicate of two inputs in Python",
+                fix=written.with_value("linf:1") + "  or  " + written.with_value("compare.py:compare"),
+            )
         raise written.error(
             "CLAIM-058",
             "not a neighbourhood",

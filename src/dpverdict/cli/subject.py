@@ -13,6 +13,7 @@ from dpverdict.errors import InputError, UsageError
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.black_box import BlackBox, FunctionBox, Options
 from dpverdict.mechanism.calling import name_of
+from dpverdict.mechanism.dip_language.program_file import program_file_of
 from dpverdict.mechanism.recorded import RecordedSamples
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.target import entry_of, load, load_runnable
@@ -35,23 +36,28 @@ class Subject(Generic[M]):
         return self.mechanism.epsilon_name if isinstance(self.mechanism, Mechanism | FunctionBox) else None
 
     def input_from(self, text: str | None) -> object:
-        """The input that was typed, by default a catalogue entry's example.
+        """The input that was typed, by default the example that the mechanism brings with it.
 
-        An entry about vectors takes a lone number as a vector of one.
+        A lone number is a vector of one for a `.dip` file or an entry about vectors.
         """
-        if text is None and self.entry is not None:
-            return plain(self.entry.example)
         if text is None:
-            raise _no_input(self.target)
+            if self.example is None:
+                raise _no_input(self.target)
+            return self.example
         if isinstance(self.mechanism, RecordedSamples):
             return text
         value = parse(Typed("--input", text))
-        if self.entry is not None and self.entry.vector and not isinstance(value, list | dict):
-            return [value]
-        return value
+        is_vector = program_file_of(self.mechanism) is not None or (self.entry is not None and self.entry.vector)
+        return [value] if is_vector and not isinstance(value, list | dict) else value
+
+    @property
+    def example(self) -> object:
+        """An input that the mechanism brings with it, None if it has none."""
+        file = program_file_of(self.mechanism)
+        return file.example if file is not None else None if self.entry is None else plain(self.entry.example)
 
     def input_or_zeros(self, command: str, text: str | None, length: int | None) -> object:
-        """The input of --input, that of --length, or the catalogue's example.  Raises UsageError and InputError."""
+        """The input of --input, that of --length, or the mechanism's example.  Raises UsageError and InputError."""
         if text is not None and length is not None:
             raise UsageError(
                 "USAGE-014",
@@ -62,10 +68,12 @@ class Subject(Generic[M]):
             )
         if text is not None:
             return self.input_from(text)
+        example = self.example
         if length is not None:
-            return [0] * length
-        if self.entry is not None:
-            return plain(self.entry.example)
+            fits = isinstance(example, list) and len(example) == length and self.entry is None
+            return example if fits else [0] * length
+        if example is not None:
+            return example
         raise InputError(
             "INPUT-025",
             "the mechanism needs an input to be looked into",

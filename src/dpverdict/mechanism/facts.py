@@ -64,11 +64,11 @@ class Facts:
         self._known: dict[Term, bool] = {}
         self._ranges: dict[_Linear, Interval] = {}
 
-    def branched(self) -> Facts:
-        """The same facts, to be extended without a change of these."""
-        facts = Facts()
-        facts._known, facts._ranges = dict(self._known), dict(self._ranges)
-        return facts
+    def copy(self) -> Facts:
+        """The same facts, for a path that goes on from here."""
+        other = Facts()
+        other._known, other._ranges = dict(self._known), dict(self._ranges)
+        return other
 
     def decide(self, condition: Term) -> bool | None:
         """The answer that follows from the facts, or None."""

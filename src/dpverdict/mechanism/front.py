@@ -16,12 +16,14 @@ import numpy as np
 from dpverdict.errors import InputError, MechanismError, UntraceableError
 from dpverdict.mechanism import watch
 from dpverdict.mechanism.black_box import FunctionBox
+from dpverdict.mechanism.constants import NOTHING, from_python
+from dpverdict.mechanism.explored import Explored
 from dpverdict.mechanism.graph import graph
 from dpverdict.mechanism.noise import Noise, RealNoise
 from dpverdict.mechanism.path_record import ConcreteInputNeeded, Limits, PathRecord, Untraceable
 from dpverdict.mechanism.place import Place
 from dpverdict.mechanism.replay import replay
-from dpverdict.mechanism.structure import Epsilon, Parameter, Program
+from dpverdict.mechanism.structure import Epsilon, Node, Parameter, Program
 from dpverdict.mechanism.symbol import Symbol
 from dpverdict.mechanism.symbolic_input import form_of, symbolic_input, text_of
 from dpverdict.mechanism.symbolic_noise import SymbolicNoise
@@ -121,6 +123,8 @@ class Mechanism:
         Parameters named in `symbolic` stay symbols.  Raises `UntraceableError` where there is no program.
         """
         known = self.arguments(arguments)
+        if isinstance(self.function, Explored):
+            self.function.check_input(input)
         form = form_of(input)
         arguments_text = text_of(dict(sorted(known.items())))
         key = None if arguments_text is None else (arguments_text, *sorted(symbolic))
@@ -165,8 +169,7 @@ class Mechanism:
     def _answer(self, question: _Question, why: str | None) -> Program | UntraceableError | ConcreteInputNeeded:
         session = Session(self.limits)
         try:
-            records = self._trace(question, session)
-            root = graph(records)
+            root, paths = self._explored(question, session)
         except Untraceable as stop:
             return _untraceable(self.name, stop)
         except ConcreteInputNeeded as stop:
@@ -179,12 +182,21 @@ class Mechanism:
             concrete=copy.deepcopy(question.input) if question.concrete else None,
             why_concrete=why if question.concrete else None,
             decimals=tuple(session.decimals),
-            paths=len(records),
+            paths=paths,
         )
         if question.symbolic:
             return program
         difference = replay(self, program, question.input)
         return program if difference is None else _untraceable(self.name, difference)
+
+    def _explored(self, question: _Question, session: Session) -> tuple[Node, int]:
+        """The graph and its number of paths."""
+        if isinstance(self.function, Explored):
+            epsilon = from_python(question.arguments.get(self.epsilon_name or ""))
+            known = EPSILON if epsilon is None or epsilon == NOTHING else epsilon
+            return self.function.program(question.input, known, session, concrete=question.concrete)
+        records = self._trace(question, session)
+        return graph(records), len(records)
 
     def _trace(self, question: _Question, session: Session) -> list[PathRecord]:
         def call(path: Path) -> Any:

@@ -16,7 +16,7 @@ from types import ModuleType
 from dpverdict.errors import DPVerdictError, Excerpt, TargetError, said_by
 from dpverdict.mechanism.failures import last_place
 
-FORMS = "catalog:NAME, package.module:name, path/file.py:name, exec:COMMAND or samples:A,B"
+FORMS = "catalog:NAME, package.module:name, path/file.py:name, file.dip, exec:COMMAND or samples:A,B"
 
 _PRIVATE = "_dpverdict_target_"
 _SHA256 = "__dpverdict_sha256__"

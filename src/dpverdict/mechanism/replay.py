@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpverdict.errors import InputError
 from dpverdict.execute import seeds
 from dpverdict.mechanism.constants import from_python
 from dpverdict.mechanism.evaluate import Known, evaluate, run
+from dpverdict.mechanism.explored import Explored
 from dpverdict.mechanism.graph import in_order
 from dpverdict.mechanism.noise import options_of
 from dpverdict.mechanism.outcome import Raised
@@ -110,7 +112,8 @@ def _one_run(mechanism: Mechanism, program: Program, example: Any, which: tuple[
     """One run of both; the run that they had in common."""
     attempt, special = which
     generator = seeds.generator(0, f"replay {mechanism.name}", attempt)
-    content = example if program.concrete is not None or attempt % 2 == 0 else _moved(example, generator, special)
+    stays = program.concrete is not None or attempt % 2 == 0
+    content = example if stays else _fitting(mechanism, _moved(example, generator, special), example)
     arguments = mechanism.arguments(program.arguments, epsilon=_EPSILONS[attempt % len(_EPSILONS)])
     recorder = RecordedNoise(generator, wild=attempt % 4 > 1 or attempt >= _FEWEST_RUNS, special=special)
     real = _really(mechanism, recorder, content, arguments)
@@ -194,7 +197,7 @@ def _close(ours: list[Any], asked: list[Any]) -> bool:
     if len(ours) != len(asked):
         return False
     pairs = list(zip(ours, asked, strict=True))
-    if all(isinstance(item, (int, float, np.number, np.bool_)) for pair in pairs for item in pair):
+    if all(isinstance(item, (int, float, Fraction, np.number, np.bool_)) for pair in pairs for item in pair):
         return all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) or a == b for a, b in pairs)
     return all(from_python(a) == from_python(b) for a, b in pairs)
 
@@ -213,6 +216,16 @@ _METHODS = {
     "FiniteChoice": "choice",
     "ExponentialMechanism": "exponential_mechanism",
 }
+
+
+def _fitting(mechanism: Mechanism, moved: Any, example: Any) -> Any:
+    """The moved input, or the example where the function would refuse the moved one."""
+    if isinstance(mechanism.function, Explored):
+        try:
+            mechanism.function.check_input(moved)
+        except InputError:
+            return example
+    return moved
 
 
 def _moved(content: Any, generator: np.random.Generator, special: list[int]) -> Any:

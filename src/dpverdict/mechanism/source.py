@@ -12,12 +12,16 @@ from types import ModuleType
 from typing import Any
 
 from dpverdict.errors import Excerpt, TargetError
+from dpverdict.mechanism.explored import Explored
 from dpverdict.mechanism.loading import file_sha256, is_path, known_sha256, module_by_name, module_from_file
+
+DIP = ".dip"
+"""How the names of files in DiPC's language end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """`reference` is ``package.module:name`` or ``path/file.py:name``, None for what has no name of its own.
+    """`reference` is ``package.module:name``, ``path/file.py:name`` or ``file.dip``, None for what has no name.
 
     `sha256` is that of the whole file, since a function may call others in it; None where there is no source text.
     A relative path is seen from `folder`.
@@ -30,6 +34,10 @@ class Source:
     def found_or_none(self) -> Any:
         """What the reference names in its module, None if that has no such name.  Raises `TargetError`."""
         assert self.reference is not None
+        if self.reference.endswith(DIP):
+            from dpverdict.mechanism.dip_language.program_file import mechanism_from_file  # it knows sources
+
+            return mechanism_from_file(Path(self.folder, self.reference))
         source, _, name = self.reference.rpartition(":")
         if is_path(source):
             path = str(Path(self.folder, source))
@@ -41,7 +49,7 @@ class Source:
         found = self.found_or_none()
         if found is None:
             raise self._error("TARGET-031", "it is not there any more", "it was there when the job was made")
-        if self.sha256 is not None and _sha256(found) != self.sha256:
+        if self.sha256 is not None and source_of(found).sha256 != self.sha256:
             why = "all runs of a job have to be runs of the same mechanism"
             raise self._error("TARGET-032", "the source has changed since the job was made", why)
         return found
@@ -53,6 +61,9 @@ class Source:
 
 def source_of(found: object, reference: str | None = None) -> Source:
     """Where a function, class or instance comes from; `reference` is the name that it was loaded by."""
+    inner = inspect.unwrap(found) if callable(found) else found
+    if isinstance(inner, Explored):
+        return inner.source
     return Source(reference or _reference_to(found), _sha256(found), str(Path.cwd()))
 
 

@@ -12,7 +12,7 @@ import dis
 import inspect
 import io
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -102,13 +102,20 @@ class Path:
 
     is_numpy = is_taken = False
 
-    def __init__(self, session: Session, prefix: tuple[bool, ...]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        prefix: tuple[bool, ...],
+        facts: Facts | None = None,
+        drawn: Mapping[Law, int] | None = None,
+    ) -> None:
+        """A path with these answers; `facts` and `drawn` are what went before, where it starts in the middle."""
         self.numpy = NumpySide(self)
         self.taken = NumpySide(self, is_taken=True)
         self._session = session
         self._prefix = prefix
-        self._facts = Facts()
-        self._occurrences: Counter[Law] = Counter()
+        self._facts = facts or Facts()
+        self._occurrences: Counter[Law] = Counter(drawn or {})
         self._decided = 0
         self._drawn = 0
         self.events: list[Draw | Decision] = []
@@ -194,6 +201,12 @@ class Path:
     def without_decided(self, count: Affine) -> Term:
         """A sum with the booleans that the path has decided counted into its constant."""
         return self._facts.without_decided(count)
+
+    def settled(self, content: object) -> Term:
+        """The term of a symbol or scalar, with what the path has decided replaced by its answers."""
+        term = lower(content, self)
+        assert term is not None
+        return self.known(self._facts.simplify(term))
 
     # What the symbolic noise asks.
     def draw(self, law: Law) -> Symbol:

@@ -124,7 +124,7 @@ class _State:
 
     def extended(self, answer: _Answer) -> _State | None:
         """The state with an answer more, None where it contradicts the facts."""
-        facts, conditions = self.facts.branched(), list(self.conditions)
+        facts, conditions = self.facts.copy(), list(self.conditions)
         for condition in answer.conditions:
             decided = facts.decide(condition)
             if decided is False:
