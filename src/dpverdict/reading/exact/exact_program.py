@@ -13,7 +13,7 @@ from dpverdict.mechanism.evaluate import arrange
 from dpverdict.mechanism.outcome import Outcome, Raised, freeze, key
 from dpverdict.mechanism.structure import Constant, Program, RaiseNode, Term
 from dpverdict.mechanism.symbolic_input import fits_form, text_of
-from dpverdict.reading.exact.components import Memo
+from dpverdict.reading.exact.components import Memo, plus
 from dpverdict.reading.exact.epsilon_ranges import ALL, EpsilonRange, ranges_of
 from dpverdict.reading.exact.epsilon_ranges import holds as holds_at
 from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
@@ -59,16 +59,22 @@ class ExactProgram:
     program: Program
     regions: Mapping[Pattern, tuple[Region, ...]]
     _solver: Solver = field(repr=False, compare=False)
+    _known: Mapping[Pattern, tuple[Outcome, Hashable]] = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, program: Program) -> ExactProgram:
         """Raises `UnreadableError` where the program has no exact reading."""
         regions = regions_of(program)
-        return cls(program, regions, prepared(regions, program.arguments))
+        known = {}
+        for pattern in regions:
+            if all(isinstance(slot, Constant) for slot in pattern.slots):
+                output = _output(pattern, None, {})
+                known[pattern] = output, key(output)
+        return cls(program, regions, prepared(regions, program.arguments), known)
 
     def outputs(self) -> tuple[Outcome, ...]:
         """The outputs that do not depend on the input's values."""
-        return tuple(_output(pattern, None, {}) for pattern in self.regions if not _depends_on_input(pattern))
+        return tuple(output for output, _ in self._known.values())
 
     def unit(self, input: Any) -> Unit:
         """What the probabilities on an input are functions of."""
@@ -96,20 +102,20 @@ class ExactProgram:
         wanted, solving = key(output), self._solving(input, within, memo)
         total = Quotient(Exponential.zero())
         for pattern in self.regions:
-            if _key(pattern, input, self.program.arguments) == wanted:
-                total = total + solving.of(pattern)
-        return total.cancelled()
+            if self._named(pattern, input)[1] == wanted:
+                total = plus(total, solving.of(pattern))
+        return _tidy(total)
 
     def distribution(self, input: Any, within: EpsilonRange | None = None, memo: Memo | None = None) -> Distribution:
         """Every output that the guards allow, with its probability; they sum to 1, which is checked."""
         solving = self._solving(input, within, memo)
         found: dict[Hashable, OutputProbability] = {}
         for pattern, probability in solving.all():
-            output = _output(pattern, input, self.program.arguments)
-            earlier = found.get(key(output))
-            total = probability if earlier is None else earlier.probability + probability
-            found[key(output)] = OutputProbability(output, total)
-        outputs = tuple(OutputProbability(one.output, one.probability.cancelled()) for one in found.values())
+            output, name = self._named(pattern, input)
+            earlier = found.get(name)
+            total = probability if earlier is None else plus(earlier.probability, probability)
+            found[name] = OutputProbability(output, total)
+        outputs = tuple(OutputProbability(one.output, _tidy(one.probability)) for one in found.values())
         assert_sums_to_one(outputs, self.program.name)
         return Distribution(outputs, solving.unit, solving.within)
 
@@ -125,6 +131,13 @@ class ExactProgram:
                 )
             within = ranges[0]
         return _Solving(self, input, self.unit(input), within, {} if memo is None else memo)
+
+    def _named(self, pattern: Pattern, input: Any) -> tuple[Outcome, Hashable]:
+        """The output of a pattern on an input, and what tells it from others."""
+        if pattern in self._known:
+            return self._known[pattern]
+        output = _output(pattern, input, self.program.arguments)
+        return output, key(output)
 
     def _check(self, input: Any) -> None:
         program = self.program
@@ -156,7 +169,7 @@ class _Solving:
         for place, region in enumerate(self.exact.regions[pattern]):
             if self._allowed(region):
                 part = self.exact._solver.probability((pattern, place), self.input, self.unit, self.memo)
-                total = part if total is None else total + part
+                total = part if total is None else plus(total, part)
         return Quotient(Exponential.zero()) if total is None else total
 
     def _allowed(self, region: Region) -> bool:
@@ -169,23 +182,23 @@ class _Solving:
 
 def assert_sums_to_one(outputs: tuple[OutputProbability, ...], name: str) -> None:
     """An error inside this reading would show here: it is never passed over."""
+    plain = Exponential.zero()
     sums: dict[Exponential, Exponential] = {}
     for one in outputs:
-        below = one.probability.denominator
-        sums[below] = sums[below] + one.probability.numerator if below in sums else one.probability.numerator
-    total = Quotient(Exponential.zero())
+        above, below = one.probability.numerator, one.probability.denominator
+        if below is ONE:
+            plain = plain + above
+        else:
+            sums[below] = sums[below] + above if below in sums else above
+    total = Quotient(plain)
     for below, above in sums.items():
-        total = total + Quotient(above, below).cancelled()
+        total = plus(total, _tidy(Quotient(above, below)))
     if total != Quotient(ONE):
         raise AssertionError(f"the probabilities of the outputs of {name} sum to {total.text()}, not to 1")
 
 
-def _depends_on_input(pattern: Pattern) -> bool:
-    return not all(isinstance(slot, Constant) for slot in pattern.slots)
-
-
-def _key(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Hashable:
-    return key(_output(pattern, input, arguments))
+def _tidy(value: Quotient) -> Quotient:
+    return value if value.denominator is ONE else value.cancelled()
 
 
 def _output(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Outcome:

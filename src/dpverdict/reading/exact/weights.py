@@ -20,28 +20,19 @@ from dpverdict.mechanism.laws import (
     TruncatedGeometric,
     Uniform,
 )
-from dpverdict.mechanism.properties import inputs_in
 from dpverdict.mechanism.structure import Law, Term
-from dpverdict.reading.exact.components import Memo, probability_of_all
+from dpverdict.reading.exact.blocks import Block, Number, blocks_of
+from dpverdict.reading.exact.components import Memo, probability_of_all, times
 from dpverdict.reading.exact.densities import Density, Even, Geometric, OneSided, Ranged, TwoSided, WholeDensity
 from dpverdict.reading.exact.exponential import ONE, Quotient
 from dpverdict.reading.exact.exponential import Exponential as Polynomial
 from dpverdict.reading.exact.numbers import Unit, at_input, exponential_of, quotient_at, rate_at, rational_at
-from dpverdict.reading.exact.regions import Choice, LinearComparison, Noise, Pattern, Region
+from dpverdict.reading.exact.regions import Choice, Pattern, Region
 
 _SCALED = Laplace | Exponential | DiscreteLaplace | TruncatedDiscreteLaplace | TruncatedGeometric
 
 Place: TypeAlias = tuple[Pattern, int]
 """A region: its pattern, and which of the pattern's regions it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Draws that a region's comparisons connect, with the comparisons."""
-
-    noise: tuple[Noise, ...]
-    comparisons: tuple[LinearComparison, ...]
-    terms: tuple[tuple[tuple[int, Fraction], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +48,29 @@ class Solver:
         total: Quotient | None = None
         for choice in self.choices[place]:
             part = self._weight(choice, given, unit, memo)
-            total = part if total is None else total * part
+            total = part if total is None else times(total, part)
         for block in self.blocks[place]:
             part = self._block(block, given, memo)
-            total = part if total is None else total * part
+            total = part if total is None else times(total, part)
         return Quotient(ONE) if total is None else total
 
     def _block(self, block: Block, given: Any, memo: Memo) -> Quotient:
-        densities = tuple(self._density(noise.law, given, memo) for noise in block.noise)
+        offsets = [offset(given) for offset in block.offsets]
+        if block.shape is None:
+            return self._solved(block, offsets, given, memo)
+        key = block.key(offsets)
+        found: Quotient | None = memo.get(key)
+        if found is None:
+            found = memo[key] = self._solved(block, offsets, given, memo)
+        return found
+
+    def _solved(self, block: Block, offsets: Sequence[Number], given: Any, memo: Memo) -> Quotient:
+        densities = tuple(density_of(noise.law, given, self.arguments) for noise in block.noise)
         inequalities = [
-            (terms, rational_at(one.offset, given, self.arguments), one.strict)
-            for terms, one in zip(block.terms, block.comparisons, strict=True)
+            (terms, Fraction(offset), one.strict)
+            for terms, offset, one in zip(block.terms, offsets, block.comparisons, strict=True)
         ]
         return probability_of_all(densities, inequalities, memo)
-
-    def _density(self, law: Law, given: Any, memo: Memo) -> Density | WholeDensity:
-        known: Density | WholeDensity | None = memo.get(law)
-        if known is None:
-            known = density_of(law, given, self.arguments)
-            if not any(inputs_in(parameter) for parameter in law.parameters):
-                memo[law] = known
-        return known
 
     def _weight(self, choice: Choice, given: Any, unit: Unit, memo: Memo) -> Quotient:
         law = choice.noise.law
@@ -95,31 +88,9 @@ def prepared(regions: Mapping[Pattern, Sequence[Region]], arguments: Mapping[str
     choices: dict[Place, tuple[Choice, ...]] = {}
     for pattern, listed in regions.items():
         for number, region in enumerate(listed):
-            blocks[pattern, number] = tuple(_blocks(region))
+            blocks[pattern, number] = blocks_of(region, arguments)
             choices[pattern, number] = region.choices
     return Solver(blocks, choices, arguments)
-
-
-def _blocks(region: Region) -> list[Block]:
-    groups: list[tuple[set[Noise], list[LinearComparison]]] = []
-    for comparison in region.comparisons:
-        noise, listed = {one for one, _ in comparison.terms}, [comparison]
-        apart = []
-        for group in groups:
-            if group[0] & noise:
-                noise |= group[0]
-                listed = group[1] + listed
-            else:
-                apart.append(group)
-        groups = [*apart, (noise, listed)]
-    return [_block_of(listed) for _, listed in groups]
-
-
-def _block_of(comparisons: Sequence[LinearComparison]) -> Block:
-    noise = tuple(dict.fromkeys(one for comparison in comparisons for one, _ in comparison.terms))
-    place = {one: at for at, one in enumerate(noise)}
-    terms = tuple(tuple((place[one], c) for one, c in comparison.terms) for comparison in comparisons)
-    return Block(noise, tuple(comparisons), terms)
 
 
 def units_in(solver: Solver, given: Any) -> set[Unit]:
