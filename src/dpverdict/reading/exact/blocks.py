@@ -77,13 +77,13 @@ def _block(comparisons: Sequence[LinearComparison], arguments: Mapping[str, obje
     strict = tuple(comparison.strict for comparison in comparisons)
     if any(isinstance(one.law, Laplace | Exponential | Uniform) for one in noise):
         strict = (False,) * len(strict)
-    laws = tuple(_centred(one.law) for one in noise)
+    laws = tuple(centred(one.law) for one in noise)
     shape, groups = _arranged(laws, terms, strict)
     fixed = not any(_varies(parameter) for law in laws for parameter in law.parameters)
     return Block(noise, tuple(comparisons), terms, offsets, shape if fixed else None, groups)
 
 
-def _centred(law: Law) -> Law:
+def centred(law: Law) -> Law:
     """The law without the location that offsets take up."""
     if isinstance(law, Laplace | Exponential):
         return law.with_parameters((ZERO, *law.parameters[1:]))

@@ -91,7 +91,7 @@ class ExactProgram:
     def ranges(self, input: Any) -> tuple[EpsilonRange, ...]:
         """The ranges of ε on which the program behaves alike: (0, ∞), unless it has conditions on ε."""
         self._check(input)
-        guards = {guard for regions in self.regions.values() for region in regions for guard in region.guards}
+        guards = self._solver.guards
         known = [at_input(guard, input, self.program.arguments) for guard in guards]
         return ranges_of(guard for guard in known if has_epsilon(guard))
 

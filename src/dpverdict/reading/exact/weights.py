@@ -21,13 +21,13 @@ from dpverdict.mechanism.laws import (
     Uniform,
 )
 from dpverdict.mechanism.structure import Law, Term
-from dpverdict.reading.exact.blocks import Block, Number, blocks_of
+from dpverdict.reading.exact.blocks import Block, Number, blocks_of, centred
 from dpverdict.reading.exact.components import Memo, probability_of_all, times
 from dpverdict.reading.exact.densities import Density, Even, Geometric, OneSided, Ranged, TwoSided, WholeDensity
 from dpverdict.reading.exact.exponential import ONE, Quotient
 from dpverdict.reading.exact.exponential import Exponential as Polynomial
 from dpverdict.reading.exact.numbers import Unit, at_input, exponential_of, quotient_at, rate_at, rational_at
-from dpverdict.reading.exact.regions import Choice, Pattern, Region
+from dpverdict.reading.exact.regions import Choice, Noise, Pattern, Region
 
 _SCALED = Laplace | Exponential | DiscreteLaplace | TruncatedDiscreteLaplace | TruncatedGeometric
 
@@ -41,6 +41,8 @@ class Solver:
 
     blocks: Mapping[Place, tuple[Block, ...]]
     choices: Mapping[Place, tuple[Choice, ...]]
+    guards: tuple[Term, ...]
+    laws: tuple[Law, ...]
     arguments: Mapping[str, object]
 
     def probability(self, place: Place, given: Any, unit: Unit, memo: Memo) -> Quotient:
@@ -65,12 +67,21 @@ class Solver:
         return found
 
     def _solved(self, block: Block, offsets: Sequence[Number], given: Any, memo: Memo) -> Quotient:
-        densities = tuple(density_of(noise.law, given, self.arguments) for noise in block.noise)
+        densities = tuple(self._density(block, noise, given, memo) for noise in block.noise)
         inequalities = [
             (terms, Fraction(offset), one.strict)
             for terms, offset, one in zip(block.terms, offsets, block.comparisons, strict=True)
         ]
         return probability_of_all(densities, inequalities, memo)
+
+    def _density(self, block: Block, noise: Noise, given: Any, memo: Memo) -> Density | WholeDensity:
+        if block.shape is None:
+            return density_of(noise.law, given, self.arguments)
+        law = centred(noise.law)
+        if law not in memo:
+            memo[law] = density_of(law, given, self.arguments)
+        found: Density | WholeDensity = memo[law]
+        return found
 
     def _weight(self, choice: Choice, given: Any, unit: Unit, memo: Memo) -> Quotient:
         law = choice.noise.law
@@ -90,13 +101,15 @@ def prepared(regions: Mapping[Pattern, Sequence[Region]], arguments: Mapping[str
         for number, region in enumerate(listed):
             blocks[pattern, number] = blocks_of(region, arguments)
             choices[pattern, number] = region.choices
-    return Solver(blocks, choices, arguments)
+    guards = dict.fromkeys(guard for listed in regions.values() for region in listed for guard in region.guards)
+    laws = dict.fromkeys(centred(noise.law) for found in blocks.values() for block in found for noise in block.noise)
+    return Solver(blocks, choices, tuple(guards), tuple(laws), arguments)
 
 
 def units_in(solver: Solver, given: Any) -> set[Unit]:
     """The units of all rates that comparisons need."""
-    laws = {noise.law for blocks in solver.blocks.values() for block in blocks for noise in block.noise}
-    return {rate_at(law.scale, given, solver.arguments)[1] for law in laws if isinstance(law, _SCALED)}
+    laws = [law for law in solver.laws if isinstance(law, _SCALED)]
+    return {rate_at(law.scale, given, solver.arguments)[1] for law in laws}
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
