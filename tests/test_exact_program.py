@@ -120,6 +120,51 @@ def test_a_comparison_of_noise_with_itself_and_of_whole_numbers_for_equality() -
     assert found == Quotient.parse(f"(1 - {r} + exp(-2*eps) - exp(-3*eps)) / (1 + 3*{r} + 3*exp(-2*eps) + exp(-3*eps))")
 
 
+def test_scales_may_depend_on_the_input_where_they_are_defined() -> None:
+    def program(noise: Any, x: Any, epsilon: Any) -> Any:
+        if x <= 0:
+            return "no scale"
+        return noise.laplace(0, scale=x / epsilon) <= 1
+
+    exact = ExactProgram.of(mechanism(program).program_for(1))
+    assert [one.output for one in exact.distribution(0).outputs] == ["no scale"]
+    assert exact.probability(False, 2) == Quotient.parse("1/2*exp(-1/2*eps)")
+
+
+def test_whole_noise_beside_real_noise_and_multiples_of_it() -> None:
+    def program(noise: Any, x: Any, epsilon: Any) -> Any:
+        few = noise.truncated_geometric(-1, 1, scale=1 / epsilon)
+        return noise.laplace(x, scale=1 / epsilon) <= few, 2 * noise.discrete_laplace(0, scale=1 / epsilon) < few
+
+    found, epsilon = ExactProgram.of(mechanism(program).program_for(0)), Fraction(2, 3)
+    values = {one.output: float(one.probability.digits(epsilon)) for one in found.distribution(0).outputs}
+    r, expected = math.exp(-epsilon), dict.fromkeys(values, 0.0)
+    for few, weight in ((-1, r / (1 + r)), (0, (1 - r) / (1 + r)), (1, r / (1 + r))):
+        below = 1 - math.exp(-epsilon * few) / 2 if few >= 0 else math.exp(epsilon * few) / 2
+        # 2 k < few: k ≤ -1 for -1 and 0, k ≤ 0 for 1.
+        whole = 1 / (1 + r) if few == 1 else r / (1 + r)
+        for one, p in ((True, below), (False, 1 - below)):
+            for two, q in ((True, whole), (False, 1 - whole)):
+                expected[one, two] += weight * p * q
+    assert values == pytest.approx(expected, rel=1e-12)
+
+
+def test_orders_of_whole_numbers_count_ties() -> None:
+    def program(noise: Any, xs: Any, epsilon: Any) -> Any:
+        a, b, c, d = (noise.discrete_laplace(x, scale=1 / epsilon) for x in xs)
+        return (a <= b) & (a < c) & (b <= d) & (c < d)
+
+    found = ExactProgram.of(mechanism(program).program_for([0, 0, 0, 0])).probability(True, [0, 1, 0, 1])
+    r = math.exp(-1)
+    masses = {k: (1 - r) / (1 + r) * r ** abs(k) for k in range(-40, 41)}
+    total = 0.0
+    for a, d in itertools.product(range(-40, 40), repeat=2):
+        between_b = sum(masses[b - 1] for b in range(max(a, -39), d + 1))
+        between_c = sum(masses[c] for c in range(a + 1, d))
+        total += masses[a] * masses.get(d - 1, 0.0) * between_b * between_c
+    assert float(found.digits(Fraction(1))) == pytest.approx(total, rel=1e-10)
+
+
 # --- what is refused -----------------------------------------------------------------------------------------------
 
 

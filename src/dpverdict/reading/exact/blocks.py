@@ -74,13 +74,15 @@ def _block(comparisons: Sequence[LinearComparison], arguments: Mapping[str, obje
     place = {one: at for at, one in enumerate(noise)}
     terms = tuple(tuple((place[one], c) for one, c in comparison.terms) for comparison in comparisons)
     offsets = tuple(_offset(comparison.offset, arguments) for comparison in comparisons)
-    strict = tuple(comparison.strict for comparison in comparisons)
-    if any(isinstance(one.law, Laplace | Exponential | Uniform) for one in noise):
-        strict = (False,) * len(strict)
+    strict = tuple(comparison.strict and not _has_real(comparison) for comparison in comparisons)
     laws = tuple(centred(one.law) for one in noise)
     shape, groups = _arranged(laws, terms, strict)
     fixed = not any(_varies(parameter) for law in laws for parameter in law.parameters)
     return Block(noise, tuple(comparisons), terms, offsets, shape if fixed else None, groups)
+
+
+def _has_real(comparison: LinearComparison) -> bool:
+    return any(isinstance(one.law, Laplace | Exponential | Uniform) for one, _ in comparison.terms)
 
 
 def centred(law: Law) -> Law:

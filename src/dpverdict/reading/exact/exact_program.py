@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpverdict.errors import InputError, UnreadableError
-from dpverdict.mechanism.constants import to_python
+from dpverdict.mechanism.constants import FALSE, to_python
 from dpverdict.mechanism.evaluate import arrange
 from dpverdict.mechanism.outcome import Outcome, Raised, freeze, key
 from dpverdict.mechanism.structure import Constant, Program, RaiseNode, Term
@@ -20,7 +20,7 @@ from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
 from dpverdict.reading.exact.numbers import EPSILON, Unit, at_input, has_epsilon
 from dpverdict.reading.exact.paths import regions_of
 from dpverdict.reading.exact.regions import Pattern, Region
-from dpverdict.reading.exact.weights import Solver, prepared, units_in
+from dpverdict.reading.exact.weights import Solver, prepared, scales_of, units_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ExactProgram:
 
     def unit(self, input: Any) -> Unit:
         """What the probabilities on an input are functions of."""
-        units = units_in(self._solver, input)
+        units = units_in(self._scales(input), input, self.program.arguments)
         if len(units) > 1:
             raise UnreadableError(
                 "EXACT-015",
@@ -87,6 +87,19 @@ class ExactProgram:
                 fix="one kind of scale; or a fixed ε: --arg epsilon=1/2",
             )
         return next(iter(units), Unit(EPSILON))
+
+    def _scales(self, input: Any) -> frozenset[Term]:
+        """The scales of the regions that the input allows: of others, they may not even be defined."""
+        if not self._solver.guards:
+            return self._solver.scales
+        known = {guard: at_input(guard, input, self.program.arguments) for guard in self._solver.guards}
+        return scales_of(
+            block
+            for pattern, regions in self.regions.items()
+            for place, region in enumerate(regions)
+            if not any(known[guard] == FALSE for guard in region.guards)
+            for block in self._solver.blocks[pattern, place]
+        )
 
     def ranges(self, input: Any) -> tuple[EpsilonRange, ...]:
         """The ranges of ε on which the program behaves alike: (0, ∞), unless it has conditions on ε."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -42,7 +42,8 @@ class Solver:
     blocks: Mapping[Place, tuple[Block, ...]]
     choices: Mapping[Place, tuple[Choice, ...]]
     guards: tuple[Term, ...]
-    laws: tuple[Law, ...]
+    scales: frozenset[Term]
+    """All scales of noise in comparisons."""
     arguments: Mapping[str, object]
 
     def probability(self, place: Place, given: Any, unit: Unit, memo: Memo) -> Quotient:
@@ -102,14 +103,18 @@ def prepared(regions: Mapping[Pattern, Sequence[Region]], arguments: Mapping[str
             blocks[pattern, number] = blocks_of(region, arguments)
             choices[pattern, number] = region.choices
     guards = dict.fromkeys(guard for listed in regions.values() for region in listed for guard in region.guards)
-    laws = dict.fromkeys(centred(noise.law) for found in blocks.values() for block in found for noise in block.noise)
-    return Solver(blocks, choices, tuple(guards), tuple(laws), arguments)
+    scales = scales_of(block for found in blocks.values() for block in found)
+    return Solver(blocks, choices, tuple(guards), scales, arguments)
 
 
-def units_in(solver: Solver, given: Any) -> set[Unit]:
-    """The units of all rates that comparisons need."""
-    laws = [law for law in solver.laws if isinstance(law, _SCALED)]
-    return {rate_at(law.scale, given, solver.arguments)[1] for law in laws}
+def units_in(scales: Iterable[Term], given: Any, arguments: Mapping[str, object]) -> set[Unit]:
+    """The units of the rates that belong to scales of noise."""
+    return {rate_at(scale, given, arguments)[1] for scale in scales}
+
+
+def scales_of(blocks: Iterable[Block]) -> frozenset[Term]:
+    """The scales of the noise in blocks."""
+    return frozenset(one.law.scale for block in blocks for one in block.noise if isinstance(one.law, _SCALED))
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
