@@ -165,6 +165,29 @@ def test_orders_of_whole_numbers_count_ties() -> None:
     assert float(found.digits(Fraction(1))) == pytest.approx(total, rel=1e-10)
 
 
+def test_noise_that_is_placed_by_noise() -> None:
+    def program(noise: Any, x: Any, epsilon: Any) -> Any:
+        first = noise.truncated_geometric(0, 2, loc=x, scale=1 / epsilon)
+        return noise.truncated_geometric(0, 2, loc=first, scale=1 / epsilon)
+
+    found = ExactProgram.of(mechanism(program).program_for(0)).distribution(0)
+    r = math.exp(-1)
+    low = [1 / (1 + r), r * (1 - r) / (1 + r), r**2 / (1 + r)]
+    rows = [low, [r / (1 + r), (1 - r) / (1 + r), r / (1 + r)], low[::-1]]
+    expected = [sum(rows[0][k] * rows[k][j] for k in range(3)) for j in range(3)]
+    assert [float(one.probability.digits(Fraction(1))) for one in found.outputs] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_number_that_is_not_finite_is_named() -> None:
+    def program(noise: Any, x: Any, epsilon: Any) -> Any:
+        return math.inf if noise.laplace(x, scale=1 / epsilon) > 0 else x
+
+    assert distribution(mechanism(program), 0).to_json()["outputs"] == [
+        {"output": "inf", "probability": "1/2"},
+        {"output": 0, "probability": "1/2"},
+    ]
+
+
 # --- what is refused -----------------------------------------------------------------------------------------------
 
 

@@ -77,7 +77,7 @@ def _block(comparisons: Sequence[LinearComparison], arguments: Mapping[str, obje
     strict = tuple(comparison.strict and not _has_real(comparison) for comparison in comparisons)
     laws = tuple(centred(one.law) for one in noise)
     shape, groups = _arranged(laws, terms, strict)
-    fixed = not any(_varies(parameter) for law in laws for parameter in law.parameters)
+    fixed = not any(varies(parameter) for law in laws for parameter in law.parameters)
     return Block(noise, tuple(comparisons), terms, offsets, shape if fixed else None, groups)
 
 
@@ -92,8 +92,9 @@ def centred(law: Law) -> Law:
     return law
 
 
-def _varies(term: Term) -> bool:
-    return isinstance(term, Input | Parameter) or any(_varies(inner) for inner in children(term))
+def varies(term: Term) -> bool:
+    """Whether the term depends on the input or on parameters."""
+    return isinstance(term, Input | Parameter) or any(varies(inner) for inner in children(term))
 
 
 _Groups: TypeAlias = tuple[tuple[tuple[int, ...], ...], ...]

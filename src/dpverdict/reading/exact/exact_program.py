@@ -13,6 +13,7 @@ from dpverdict.mechanism.evaluate import arrange
 from dpverdict.mechanism.outcome import Outcome, Raised, freeze, key
 from dpverdict.mechanism.structure import Constant, Program, RaiseNode, Term
 from dpverdict.mechanism.symbolic_input import fits_form, text_of
+from dpverdict.reading.exact.blocks import varies
 from dpverdict.reading.exact.components import Memo, plus
 from dpverdict.reading.exact.epsilon_ranges import ALL, EpsilonRange, ranges_of
 from dpverdict.reading.exact.epsilon_ranges import holds as holds_at
@@ -76,9 +77,18 @@ class ExactProgram:
         """The outputs that do not depend on the input's values."""
         return tuple(output for output, _ in self._known.values())
 
-    def unit(self, input: Any) -> Unit:
+    def unit(self, input: Any, memo: Memo | None = None) -> Unit:
         """What the probabilities on an input are functions of."""
-        units = units_in(self._scales(input), input, self.program.arguments)
+        scales = self._scales(input)
+        if memo is None or any(varies(scale) for scale in scales):
+            return self._unit(scales, input)
+        if scales not in memo:
+            memo[scales] = self._unit(scales, input)
+        found: Unit = memo[scales]
+        return found
+
+    def _unit(self, scales: frozenset[Term], input: Any) -> Unit:
+        units = units_in(scales, input, self.program.arguments)
         if len(units) > 1:
             raise UnreadableError(
                 "EXACT-015",
@@ -143,7 +153,8 @@ class ExactProgram:
                     fix=f"a range of ε: {ranges[0]}; or --epsilon with a value",
                 )
             within = ranges[0]
-        return _Solving(self, input, self.unit(input), within, {} if memo is None else memo)
+        memo = {} if memo is None else memo
+        return _Solving(self, input, self.unit(input, memo), within, memo)
 
     def _named(self, pattern: Pattern, input: Any) -> tuple[Outcome, Hashable]:
         """The output of a pattern on an input, and what tells it from others."""
