@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpverdict import argmax, discretise, distribution, exp, mechanism
@@ -163,6 +164,19 @@ def test_orders_of_whole_numbers_count_ties() -> None:
         between_c = sum(masses[c] for c in range(a + 1, d))
         total += masses[a] * masses.get(d - 1, 0.0) * between_b * between_c
     assert float(found.digits(Fraction(1))) == pytest.approx(total, rel=1e-10)
+
+
+def test_order_statistics_of_arrays() -> None:
+    def program(noise: Any, xs: Any, epsilon: Any) -> Any:
+        ascending = np.sort(noise.laplace(np.asarray(xs), scale=1 / epsilon))
+        return ascending[1] > 1, discretise(ascending[0], [-1, 0])
+
+    exact = ExactProgram.of(mechanism(program).program_for([0, 1, 2]))
+    found = {one.output: one.probability for one in exact.distribution([0, 1, 2]).outputs}
+    assert sum((p for (above, _), p in found.items() if above), Quotient.parse("0")) == Quotient.parse("1/2")
+    # The smallest is above -1 with the probability that all three are.
+    tails = [Quotient.parse(f"1 - 1/2*exp(-{distance}*eps)") for distance in (1, 2, 3)]
+    assert found[True, 0] + found[False, 0] == tails[0] * tails[1] * tails[2]
 
 
 def test_noise_that_is_placed_by_noise() -> None:

@@ -25,7 +25,7 @@ from dpverdict.execute.array_noise import NumpyNoise
 from dpverdict.execute.seeds import generator
 from dpverdict.mechanism.evaluate import Known, run
 from dpverdict.mechanism.graph import draws_of
-from dpverdict.mechanism.laws import Bernoulli, FiniteChoice
+from dpverdict.mechanism.laws import Bernoulli, ExponentialMechanism, FiniteChoice
 from dpverdict.mechanism.outcome import freeze, key
 from dpverdict.mechanism.structure import Draw, Program
 from dpverdict.reading.exact.components import probability_of_all
@@ -67,14 +67,15 @@ REAL = ("laplace", "exponential", "uniform")
 
 def _finite(program: Program) -> Iterator[tuple[dict[Draw, Any], arb]]:
     """All combinations of the draws with few values, with their probabilities."""
-    draws = [draw for draw in draws_of(program.root) if isinstance(draw.law, Bernoulli | FiniteChoice)]
-    flip = 1 / (1 + arb(fmpq(3, 4)).exp())
-    tables = [
-        [(False, 1 - flip), (True, flip)]
-        if isinstance(draw.law, Bernoulli)
-        else [(0, arb(1) / 2), (1, arb(1) / 4), (2, arb(1) / 4)]
-        for draw in draws
-    ]
+    flip = 1 / (1 + arb(_q(EPSILON)).exp())
+    votes = [(arb(_q(EPSILON)) / 2 * score).exp() for score in (0, 1, 3)]
+    known: dict[type, list[tuple[Any, arb]]] = {
+        Bernoulli: [(False, 1 - flip), (True, flip)],
+        FiniteChoice: [(0, arb(1) / 2), (1, arb(1) / 4), (2, arb(1) / 4)],
+        ExponentialMechanism: [(at, vote / (votes[0] + votes[1] + votes[2])) for at, vote in enumerate(votes)],
+    }
+    draws = [draw for draw in draws_of(program.root) if type(draw.law) in known]
+    tables = [known[type(draw.law)] for draw in draws]
     for chosen in product(*tables):
         weight = arb(1)
         for _, part in chosen:
