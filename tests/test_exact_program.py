@@ -71,7 +71,12 @@ def test_conditions_on_epsilon_cut_its_range() -> None:
     exact = ExactProgram.of(mechanism(rand2).program_for([True]))
     with pytest.raises(UnreadableError, match="behaves in different ways"):
         exact.distribution([True])
-    assert len(exact.distribution([True], EpsilonRange(Fraction(0), Fraction(1), False, True)).outputs) == 2
+    one, two = Fraction(1), Fraction(2)
+    with pytest.raises(UnreadableError, match="behaves in different ways"):
+        exact.distribution([True], EpsilonRange(one / 2, two))
+    assert len(exact.distribution([True], EpsilonRange(Fraction(0), one, False, True)).outputs) == 2
+    assert len(exact.distribution([True], EpsilonRange(one, two)).outputs) == 1
+    assert len(exact.distribution([True], EpsilonRange(one, one, True, True)).outputs) == 2
 
 
 def test_exceptions_and_shapes_are_outputs() -> None:

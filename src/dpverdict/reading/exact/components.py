@@ -98,7 +98,7 @@ def _before(component: Component, terms: _Terms, end: Fraction) -> Fraction:
 
 def _of_tightest(component: Component, memo: Memo) -> Quotient:
     if len(component.constraints) >= len(component.densities) > 2:
-        if is_contradictory(component.constraints, component.is_whole):
+        if is_contradictory(component.constraints, whole=not component.is_real):
             return IMPOSSIBLE
         component = Component(component.densities, without_implied(component.constraints))
     coefficients = [c for constraint in component.constraints for _, c in constraint.terms]
