@@ -17,6 +17,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import acb, arb, ctx, fmpq
 
@@ -29,7 +30,7 @@ from dpverdict.mechanism.laws import Bernoulli, ExponentialMechanism, FiniteChoi
 from dpverdict.mechanism.outcome import freeze, key
 from dpverdict.mechanism.structure import Draw, Program
 from dpverdict.reading.exact.components import probability_of_all
-from dpverdict.reading.exact.densities import OneSided, TwoSided
+from dpverdict.reading.exact.densities import Geometric, OneSided, Ranged, TwoSided
 from dpverdict.reading.exact.exact_program import Distribution, ExactProgram
 from dpverdict.reading.exact.exponential import Quotient
 from dpverdict.reading.exact.linear import probability_by_cells
@@ -284,6 +285,65 @@ def _constraint_of(rng: random.Random) -> Constraint:
     return Constraint(tuple(zip(places, factors, strict=True)), Fraction(rng.randint(-2, 2), 2))
 
 
+def whole_agrees_with_sums(seed: int) -> int:
+    """Comparisons of three whole numbers, circles among them, against plain sums in floating point at ε = 1."""
+    rng, tried, far = random.Random(seed), 0, 40
+    densities = [_whole_density_of(rng) for _ in range(3)]
+    masses = [np.array([float(mass) for mass in _float_masses(density, far)]) for density in densities]
+    values = np.arange(-far, far + 1)
+    grid = np.meshgrid(values, values, values, indexing="ij")
+    weights = masses[0][:, None, None] * masses[1][None, :, None] * masses[2][None, None, :]
+    for _ in range(4):
+        listed = [(one.terms, Fraction(int(one.offset)), rng.random() < 0.5) for one in _whole_constraints(rng)]
+        try:
+            found = float(probability_of_all(densities, listed, {}).digits(Fraction(1), 18))
+        except UnreadableError:
+            continue
+        inside = np.ones_like(weights, dtype=bool)
+        for terms, offset, strict in listed:
+            total = sum(int(c) * grid[at] for at, c in terms) + int(offset)
+            inside &= total < 0 if strict else total <= 0
+        assert abs(found - float(weights[inside].sum())) < 1e-11, (seed, densities, listed)
+        tried += 1
+    return tried
+
+
+def _whole_density_of(rng: random.Random) -> Geometric | Ranged:
+    rate, place = Fraction(rng.randint(2, 4), 2), Fraction(rng.randint(-2, 2))
+    if rng.random() < 0.6:
+        return Geometric(rate, place)
+    low = Fraction(rng.randint(-2, 1))
+    return Ranged(rate, place, low, low + rng.randint(0, 3), rng.random() < 0.5)
+
+
+def _whole_constraints(rng: random.Random) -> list[Constraint]:
+    return [
+        Constraint(((i, Fraction(1)), (j, Fraction(-1))), Fraction(rng.randint(-1, 1)))
+        if rng.random() < 0.8
+        else Constraint(((i, Fraction(rng.choice([-1, 1, 2]))),), Fraction(rng.randint(-2, 2)))
+        for i, j in (rng.sample(range(3), 2) for _ in range(rng.randint(2, 4)))
+    ]
+
+
+def _float_masses(density: Geometric | Ranged, far: int) -> list[float]:
+    r = math.exp(-density.rate)
+    shares = {k: (1 - r) / (1 + r) * r ** abs(k - int(density.location)) for k in range(-far, far + 1)}
+    if isinstance(density, Geometric):
+        return list(shares.values())
+    low, high = int(density.low), int(density.high)
+    if density.clamped:
+        kept = dict.fromkeys(shares, 0.0)
+        for k, share in shares.items():
+            kept[min(max(k, low), high)] += share
+        return list(kept.values())
+    whole = sum(share for k, share in shares.items() if low <= k <= high)
+    return [share / whole if low <= k <= high else 0.0 for k, share in shares.items()]
+
+
+def test_whole_numbers_agree_with_sums() -> None:
+    assert sum(whole_agrees_with_sums(seed) for seed in range(30)) > 110
+
+
 def test_eliminations_agree() -> None:
     assert sum(agrees_with_cells(seed) for seed in range(40)) > 80
 
@@ -317,3 +377,4 @@ def test_many_programs(start: int) -> None:
         agrees_with_sampling(seed, star(seed))
         agrees_with_sampling(seed, wide(seed))
         agrees_with_cells(seed)
+        whole_agrees_with_sums(seed)

@@ -30,6 +30,9 @@ from dpverdict.reading.exact.whole_orders import probability_of_whole_order, pro
 Memo: TypeAlias = dict[Any, Any]
 """Sub-problems that are solved, by their values: equal ones are computed once."""
 
+MOST_TURNED = 8
+"""Comparisons of whole numbers in circles are solved by turning them around: at most so many, for it is a search."""
+
 CERTAIN = Quotient(ONE)
 IMPOSSIBLE = Quotient(Exponential.zero())
 
@@ -107,9 +110,39 @@ def _of_tightest(component: Component, memo: Memo) -> Quotient:
         if order is not None and not (component.is_whole and is_circular(order)):
             return _of_order(order, component.is_whole, memo)
     if component not in memo:
-        memo[component] = _by_cells(component) if component.is_real else _by_values(component, memo)
+        memo[component] = _by_cells(component) if component.is_real else _whole(component, memo)
     found: Quotient = memo[component]
     return found
+
+
+def _whole(component: Component, memo: Memo) -> Quotient:
+    """Whole numbers whose comparisons run in circles: without one of them, less what it excludes.
+
+    Turning a difference around often leaves an order, or makes other differences follow from it.  A component that
+    comes up again while it is solved has no answer in this way.
+    """
+    if not component.is_whole or len(component.constraints) > MOST_TURNED or ("open", component) in memo:
+        return _by_values(component, memo)
+    memo["open", component] = True
+    try:
+        for at, constraint in enumerate(component.constraints):
+            others = component.constraints[:at] + component.constraints[at + 1 :]
+            if len(constraint.terms) != 2:
+                continue
+            turned = Constraint(tuple((place, -c) for place, c in constraint.terms), 1 - constraint.offset)
+            try:
+                without = probability_of_all(component.densities, map(_inequality, others), memo)
+                excluded = probability_of_all(component.densities, map(_inequality, (*others, turned)), memo)
+            except UnreadableError:
+                continue
+            return plus(without, -excluded).cancelled()
+    finally:
+        del memo["open", component]
+    return _by_values(component, memo)
+
+
+def _inequality(constraint: Constraint) -> Inequality:
+    return constraint.terms, constraint.offset, False
 
 
 def _of_order(order: Order, is_whole: bool, memo: Memo) -> Quotient:

@@ -150,7 +150,7 @@ def without_implied(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]
 
 
 def is_contradictory(constraints: Sequence[Constraint], *, whole: bool) -> bool:
-    """Whether differences around a circle add up to less than 0; where no draw is whole, 0 has no probability either."""
+    """Whether differences around a circle add up to less than 0; if no draw is whole, 0 has no probability either."""
     for constraint in constraints:
         difference = _difference(constraint)
         if difference is not None:
