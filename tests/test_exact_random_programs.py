@@ -21,7 +21,6 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx, fmpq
 
-from dpverdict.errors import UnreadableError
 from dpverdict.execute.array_noise import NumpyNoise
 from dpverdict.execute.seeds import generator
 from dpverdict.mechanism.evaluate import Known, run
@@ -241,21 +240,14 @@ def agrees_with_quadrature(seed: int) -> None:
         assert abs(sum(expected.values(), arb(0)) - 1) < TOLERANCE
 
 
-def agrees_with_sampling(seed: int, plan: Plan) -> bool:
-    """False where there is nothing to compare: circles of offset whole numbers have no exact form here."""
-    try:
-        program, found = exact_of(plan)
-    except UnreadableError as error:
-        if (error.code, plan.draws[0][0]) != ("EXACT-019", "discrete_laplace"):
-            raise
-        return False
+def agrees_with_sampling(seed: int, plan: Plan) -> None:
+    program, found = exact_of(plan)
     batch = Sampler(program, plan.input, float(EPSILON), {}).batch(NumpyNoise(generator(seed, "exact", 0)), RUNS)
     counts = {key(outcome): count for outcome, count in tally(batch).items()}
     for one in found.outputs:
         exact = float(one.probability.digits(EPSILON, 15))
         assert abs(counts.pop(key(one.output), 0) / RUNS - exact) < ALLOWED, (seed, one.output)
     assert not counts, "outputs that the exact reading does not know"
-    return True
 
 
 def agrees_with_cells(seed: int) -> int:
@@ -285,9 +277,9 @@ def _constraint_of(rng: random.Random) -> Constraint:
     return Constraint(tuple(zip(places, factors, strict=True)), Fraction(rng.randint(-2, 2), 2))
 
 
-def whole_agrees_with_sums(seed: int) -> int:
+def whole_agrees_with_sums(seed: int) -> None:
     """Comparisons of three whole numbers, circles among them, against plain sums in floating point at ε = 1."""
-    rng, tried, far = random.Random(seed), 0, 40
+    rng, far = random.Random(seed), 40
     densities = [_whole_density_of(rng) for _ in range(3)]
     masses = [np.array([float(mass) for mass in _float_masses(density, far)]) for density in densities]
     values = np.arange(-far, far + 1)
@@ -295,17 +287,12 @@ def whole_agrees_with_sums(seed: int) -> int:
     weights = masses[0][:, None, None] * masses[1][None, :, None] * masses[2][None, None, :]
     for _ in range(4):
         listed = [(one.terms, Fraction(int(one.offset)), rng.random() < 0.5) for one in _whole_constraints(rng)]
-        try:
-            found = float(probability_of_all(densities, listed, {}).digits(Fraction(1), 18))
-        except UnreadableError:
-            continue
+        found = float(probability_of_all(densities, listed, {}).digits(Fraction(1), 18))
         inside = np.ones_like(weights, dtype=bool)
         for terms, offset, strict in listed:
             total = sum(int(c) * grid[at] for at, c in terms) + int(offset)
             inside &= total < 0 if strict else total <= 0
         assert abs(found - float(weights[inside].sum())) < 1e-11, (seed, densities, listed)
-        tried += 1
-    return tried
 
 
 def _whole_density_of(rng: random.Random) -> Geometric | Ranged:
@@ -341,7 +328,8 @@ def _float_masses(density: Geometric | Ranged, far: int) -> list[float]:
 
 
 def test_whole_numbers_agree_with_sums() -> None:
-    assert sum(whole_agrees_with_sums(seed) for seed in range(30)) > 110
+    for seed in range(30):
+        whole_agrees_with_sums(seed)
 
 
 def test_eliminations_agree() -> None:
@@ -355,8 +343,8 @@ def test_star_programs_agree_with_quadrature() -> None:
 
 def test_programs_agree_with_sampling() -> None:
     for seed in range(30):
-        assert agrees_with_sampling(seed, star(seed))
-    assert sum(agrees_with_sampling(seed, wide(seed)) for seed in range(30)) > 25
+        agrees_with_sampling(seed, star(seed))
+        agrees_with_sampling(seed, wide(seed))
 
 
 def test_a_wrong_probability_is_noticed() -> None:
