@@ -157,7 +157,11 @@ def _star_step(rng: random.Random, plan: Plan, whole: bool) -> Step:
         run.slots.append(choose(above(run), run.noise.choice(3, p=[0.5, 0.25, 0.25]), 7))
         return False
 
-    return rng.choice([emit, emit, stop, few, pick, larger, count, flip, chosen])
+    def voted(run: Run) -> bool:
+        run.slots.append(choose(above(run), run.noise.exponential_mechanism([0, 1, 3], run.epsilon / 2), 7))
+        return False
+
+    return rng.choice([emit, emit, stop, few, pick, larger, count, flip, chosen, voted])
 
 
 def _wide_step(rng: random.Random, count: int, whole: bool) -> Step:

@@ -30,8 +30,25 @@ from dpverdict.reading.exact.whole_orders import probability_of_whole_order, pro
 Memo: TypeAlias = dict[Any, Any]
 """Sub-problems that are solved, by their values: equal ones are computed once."""
 
+MOST_TURNED = 8
+"""Comparisons of whole numbers in circles are solved by turning them around: at most so many, for it is a search."""
+
 CERTAIN = Quotient(ONE)
 IMPOSSIBLE = Quotient(Exponential.zero())
+
+
+def times(one: Quotient, other: Quotient) -> Quotient:
+    """The product; polynomials, which are most, without a look at their denominators."""
+    if one.denominator is ONE and other.denominator is ONE:
+        return Quotient(one.numerator * other.numerator)
+    return one * other
+
+
+def plus(one: Quotient, other: Quotient) -> Quotient:
+    """The sum; polynomials, which are most, without a look at their denominators."""
+    if one.denominator is ONE and other.denominator is ONE:
+        return Quotient(one.numerator + other.numerator)
+    return one + other
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +84,7 @@ def probability_of(component: Component, memo: Memo) -> Quotient:
             probability_of(Component(component.densities, (*others, Constraint(terms, -end))), memo)
             for end in (upper[terms], excluded)
         ]
-        return sides[0] - sides[1]
+        return plus(sides[0], -sides[1])
     constraints = [Constraint(terms, -end) for terms, end in upper.items()]
     constraints += [Constraint(tuple((at, -c) for at, c in terms), end) for terms, end in lower.items()]
     return _of_tightest(Component(component.densities, tuple(constraints)), memo)
@@ -84,7 +101,7 @@ def _before(component: Component, terms: _Terms, end: Fraction) -> Fraction:
 
 def _of_tightest(component: Component, memo: Memo) -> Quotient:
     if len(component.constraints) >= len(component.densities) > 2:
-        if is_contradictory(component.constraints, component.is_whole):
+        if is_contradictory(component.constraints, whole=not component.is_real):
             return IMPOSSIBLE
         component = Component(component.densities, without_implied(component.constraints))
     coefficients = [c for constraint in component.constraints for _, c in constraint.terms]
@@ -93,9 +110,39 @@ def _of_tightest(component: Component, memo: Memo) -> Quotient:
         if order is not None and not (component.is_whole and is_circular(order)):
             return _of_order(order, component.is_whole, memo)
     if component not in memo:
-        memo[component] = _by_cells(component) if component.is_real else _by_values(component, memo)
+        memo[component] = _by_cells(component) if component.is_real else _whole(component, memo)
     found: Quotient = memo[component]
     return found
+
+
+def _whole(component: Component, memo: Memo) -> Quotient:
+    """Whole numbers whose comparisons run in circles: without one of them, less what it excludes.
+
+    Turning a difference around often leaves an order, or makes other differences follow from it.  A component that
+    comes up again while it is solved has no answer in this way.
+    """
+    if not component.is_whole or len(component.constraints) > MOST_TURNED or ("open", component) in memo:
+        return _by_values(component, memo)
+    memo["open", component] = True
+    try:
+        for at, constraint in enumerate(component.constraints):
+            others = component.constraints[:at] + component.constraints[at + 1 :]
+            if len(constraint.terms) != 2:
+                continue
+            turned = Constraint(tuple((place, -c) for place, c in constraint.terms), 1 - constraint.offset)
+            try:
+                without = probability_of_all(component.densities, map(_inequality, others), memo)
+                excluded = probability_of_all(component.densities, map(_inequality, (*others, turned)), memo)
+            except UnreadableError:
+                continue
+            return plus(without, -excluded).cancelled()
+    finally:
+        del memo["open", component]
+    return _by_values(component, memo)
+
+
+def _inequality(constraint: Constraint) -> Inequality:
+    return constraint.terms, constraint.offset, False
 
 
 def _of_order(order: Order, is_whole: bool, memo: Memo) -> Quotient:
@@ -130,7 +177,9 @@ def _by_cells(component: Component) -> Quotient:
 def _without_units(found: Exponential, densities: Iterable[Density | WholeDensity]) -> Quotient:
     """The probability, from what integrals give: x times that for each even density."""
     even = sum(isinstance(density, Even) for density in densities)
-    return Quotient(found, Exponential.term(1, even)).cancelled() if even else Quotient(found)
+    while even and not found.is_zero and not found.parts[0]:
+        found, even = Exponential(found.scale, found.parts[1:]), even - 1
+    return Quotient(found, Exponential.term(1, even)) if even else Quotient(found)
 
 
 # --- draw by draw ------------------------------------------------------------------------------------------------
@@ -192,7 +241,7 @@ def probability_of_all(
         order = {at: number for number, at in enumerate(sorted(places))}
         moved = [Constraint(tuple((order[at], c) for at, c in one.terms), one.offset) for one in listed]
         part = probability_of(Component(tuple(densities[at] for at in order), tuple(moved)), memo)
-        total = part if total is CERTAIN else total * part
+        total = part if total is CERTAIN else times(total, part)
     return total
 
 
