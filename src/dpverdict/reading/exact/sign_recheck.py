@@ -1,7 +1,7 @@
 """Checks the certificate of a sign again, without the search that found it.
 
 What it trusts: rational arithmetic, polynomials and balls of FLINT, and the statements in `sign_series` and
-`sign_roots`.  Zeros of a polynomial in ε alone are counted here by Sturm's theorem, apart from the search, which isolates them.
+`sign_roots`.  Zeros of a polynomial in ε alone are counted here by Sturm's theorem; the search isolates them instead.
 """
 
 from __future__ import annotations
