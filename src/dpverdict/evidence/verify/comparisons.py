@@ -136,20 +136,24 @@ def _of_group(
 
 def _compared(space: Space, a: Any, b: Any) -> Iterator[Comparison]:
     (one, mine), (other, theirs) = space.on(a), space.on(b)
-    unit, other_unit = one.unit(mine), other.unit(theirs)
-    if unit != other_unit:
+    for within in common_ranges(one, mine, other, theirs):
+        laws = [one.distribution(mine, within, space.memo), other.distribution(theirs, within, space.memo)]
+        here, there = ({key(found.output): found for found in law.outputs} for law in laws)
+        for at in here:
+            against = there[at].probability if at in there else NEVER
+            yield Comparison(here[at].output, a, b, here[at].probability, against, within, one.unit(mine))
+
+
+def common_ranges(one: ExactProgram, mine: Any, other: ExactProgram, theirs: Any) -> list[EpsilonRange]:
+    """The ranges of ε on which two programs on their inputs behave alike, both in the same unit."""
+    if one.unit(mine) != other.unit(theirs):
         raise UnreadableError(
             "EXACT-020",
             "two neighbours on which the noise is of different kinds",
             why="their probabilities are functions of different powers of ε",
             fix="audit, which judges the mechanism as it runs",
         )
-    for within in _common(one.ranges(mine), other.ranges(theirs)):
-        laws = [one.distribution(mine, within, space.memo), other.distribution(theirs, within, space.memo)]
-        here, there = ({key(found.output): found for found in law.outputs} for law in laws)
-        for at in here:
-            against = there[at].probability if at in there else NEVER
-            yield Comparison(here[at].output, a, b, here[at].probability, against, within, unit)
+    return _common(one.ranges(mine), other.ranges(theirs))
 
 
 def _common(ranges: Sequence[EpsilonRange], others: Sequence[EpsilonRange]) -> list[EpsilonRange]:

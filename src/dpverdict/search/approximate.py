@@ -1,0 +1,225 @@
+"""The exact decision of claims with δ > 0 [barthe2020deciding]: every set of outputs of every pair is settled, or one
+is a counterexample."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeAlias
+
+from dpverdict.claim.claim import Claim
+from dpverdict.claim.delta import Delta
+from dpverdict.claim.enclosure import exp_bounds
+from dpverdict.evidence.verify.inequality import Bound, bound_of
+from dpverdict.evidence.verify.sets import (
+    Chances,
+    SetComparison,
+    SetProof,
+    Shape,
+    Stretch,
+    TooManySets,
+    by_shape,
+    chosen,
+    delta_of,
+    possible_sets,
+    slack_of,
+    total,
+)
+from dpverdict.evidence.verify.slack import AtEnd, AtPlace, Rounded, Slack, SlackProof
+from dpverdict.reading.exact.exponential import Exponential, Quotient
+from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decide, roots
+from dpverdict.reading.exact.sign_forms import Form, Interval
+from dpverdict.reading.exact.sign_roots import TooManyBoxes
+
+PairKey: TypeAlias = tuple[frozenset[tuple[tuple[Exponential, ...], int]], Bound]
+"""How often which probabilities stand against each other, and the bound: pairs that say the same are settled once."""
+
+_Settled: TypeAlias = SetProof | Undecided | tuple[tuple[Chances, ...], Fraction]
+
+_PRECISIONS = (64, 512)
+_HALVINGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SetViolation:
+    """A pair, a set of outputs, and the value of the unit and the ε at which the claim cannot explain them."""
+
+    comparison: SetComparison
+    outputs: tuple[Chances, ...]
+    place: Fraction
+    epsilon: Fraction
+
+    @property
+    def probabilities(self) -> tuple[Quotient, Quotient]:
+        """Of the set, on the input and on its neighbour."""
+        here = total(one.probability for one in self.outputs)
+        return here, total(one.neighbour_probability for one in self.outputs)
+
+
+@dataclass(slots=True)
+class SetProgress:
+    """What is settled so far."""
+
+    comparisons: int = 0
+    settled: dict[PairKey, tuple[SetComparison, SetProof]] = field(default_factory=dict)
+    open: dict[PairKey, tuple[SetComparison, str]] = field(default_factory=dict)
+    violation: SetViolation | None = None
+    seconds: float = 0.0
+    complete: bool = False
+
+
+def settle_sets(
+    comparisons: Iterable[SetComparison],
+    claim: Claim,
+    seconds: float | None = None,
+    listen: Callable[[SetProgress], None] | None = None,
+) -> SetProgress:
+    """Settle pairs until there are none left, one of them is a violation, or the time is up."""
+    begun, done, known = time.perf_counter(), SetProgress(), _Known({}, {})
+    for comparison in comparisons:
+        done.comparisons += 1
+        done.seconds = time.perf_counter() - begun
+        bound = bound_of(claim, comparison.unit, comparison.within)
+        if bound is None:
+            continue
+        at = _key(comparison, bound)
+        if at in done.settled or at in done.open:
+            continue
+        match _settled(comparison, bound, delta_of(claim, bound, comparison.unit), known):
+            case SetProof() as proof:
+                done.settled[at] = (comparison, proof)
+            case Undecided(reason):
+                done.open[at] = (comparison, reason)
+            case (outputs, place):
+                epsilon = claim.epsilon_range.only or place
+                done.violation = SetViolation(comparison, outputs, place, epsilon)
+                return done
+        if listen is not None:
+            listen(done)
+        if seconds is not None and done.seconds > seconds:
+            return done
+    done.complete = True
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What other pairs have settled already."""
+
+    stretches: dict[tuple[Shape, Interval], tuple[Stretch, ...]]
+    rooms: dict[Slack, SlackProof]
+
+
+def _key(comparison: SetComparison, bound: Bound) -> PairKey:
+    counts: dict[tuple[Exponential, ...], int] = {}
+    for one in comparison.chances:
+        here, there = one.probability, one.neighbour_probability
+        at = (here.numerator, here.denominator, there.numerator, there.denominator)
+        counts[at] = counts.get(at, 0) + 1
+    return frozenset(counts.items()), bound
+
+
+def _settled(comparison: SetComparison, bound: Bound, delta: Delta, known: _Known) -> _Settled:
+    shapes = by_shape(comparison, bound.factor)
+    stretches = {}
+    for shape, (function, _) in shapes.items():
+        at = (shape, bound.interval)
+        if at not in known.stretches:
+            known.stretches[at] = _stretches(function, bound.interval)
+        stretches[shape] = known.stretches[at]
+    try:
+        needed = possible_sets(list(stretches.values()), bound.interval)
+    except TooManySets:
+        return Undecided("too many differences of probabilities change their signs at places that lie close together")
+    groups = [together for _, together in shapes.values()]
+    rooms, reason = {}, None
+    for numbers in sorted(needed, key=sorted):
+        outputs = chosen(groups, numbers)
+        slack = slack_of(outputs, bound, delta)
+        answer = known.rooms.get(slack) or decide_slack(slack)
+        match answer:
+            case Negative(place):
+                return tuple(outputs), place
+            case Undecided(why):
+                reason = why
+            case _:
+                rooms[numbers] = known.rooms[slack] = answer
+    return Undecided(reason) if reason else SetProof(stretches, rooms)
+
+
+# --- where a difference of probabilities has which sign ---------------------------------------------------------------
+
+
+def _stretches(function: Exponential, interval: Interval) -> tuple[Stretch, ...]:
+    """Stretches that leave out little more than the zeros; none where nothing is known."""
+    match decide(function, interval):
+        case Nonnegative(certificate):
+            return (Stretch(interval.low, interval.high, False, certificate),)
+        case Undecided():
+            return ()
+    try:
+        pattern = roots(function, interval)
+    except TooManyBoxes:
+        return ()
+    zeros = [_narrowed(function, zero) for zero in pattern.zeros]
+    lows = [interval.low, *(high for _, high in zeros)]
+    highs = [*(low for low, _ in zeros), interval.high]
+    found = []
+    for low, high, sign in zip(lows, highs, pattern.signs, strict=True):
+        stretch = Interval(low, high, closed=low == high)
+        match decide(-function if sign < 0 else function, stretch):
+            case Nonnegative(certificate):
+                found.append(Stretch(low, high, sign < 0, certificate))
+    return tuple(found)
+
+
+def _narrowed(function: Exponential, zero: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
+    """Closer ends around a change of sign, so that those of different functions seldom overlap."""
+    (low, high), form = zero, Form.of(function)
+    before = 0 if low == high else form.sign_at(low / function.scale)[0]
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        sign = form.sign_at(middle / function.scale)[0]
+        if not before or not sign:
+            break
+        low, high = (middle, high) if sign == before else (low, middle)
+    return low, high
+
+
+# --- whether there is room --------------------------------------------------------------------------------------------
+
+
+def decide_slack(slack: Slack) -> SlackProof | Negative | Undecided:
+    """Whether the claim leaves room for a set on the whole interval."""
+    if slack.interval.is_point:
+        return AtPlace() if slack.sign_at(slack.interval.low) >= 0 else Negative(slack.interval.low)
+    if not slack.exponent:
+        answer = decide(slack.base, slack.interval)
+        return Rounded(Fraction(1), answer.certificate) if isinstance(answer, Nonnegative) else answer
+    for bits in _PRECISIONS:
+        bounds = exp_bounds(-slack.exponent, bits)
+        match decide(slack.rounded(bounds.low), slack.interval):
+            case Nonnegative(certificate):
+                return Rounded(bounds.low, certificate)
+            case Negative(place) if slack.sign_at(place) < 0:
+                return Negative(place)
+        match decide(slack.rounded(bounds.high), slack.interval):
+            case Negative(place):
+                # The room is smaller than with the constant rounded up.
+                return Negative(place)
+        if proof := _at_end(slack):
+            return proof
+    return Undecided("δ is so close to what a set of outputs needs that the two cannot be told apart")
+
+
+def _at_end(slack: Slack) -> AtEnd | None:
+    slope = slack.slope()
+    for rises in (True, False):
+        end = slack.end(rises=rises)
+        if end is not None and slack.sign_at(end) >= 0:
+            answer = decide(slope if rises else -slope, slack.interval)
+            if isinstance(answer, Nonnegative):
+                return AtEnd(rises, answer.certificate)
+    return None
