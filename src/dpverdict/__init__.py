@@ -6,6 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dpverdict.exact_distribution import ExactDistribution as ExactDistribution
+    from dpverdict.exact_distribution import distribution as distribution
     from dpverdict.mechanism import Mechanism as Mechanism
     from dpverdict.mechanism.calling import single_run as single_run
     from dpverdict.mechanism.calling import vectorised as vectorised
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    **dict.fromkeys(("ExactDistribution", "distribution"), "dpverdict.exact_distribution"),
     "Mechanism": "dpverdict.mechanism.front",
     **dict.fromkeys(("single_run", "vectorised"), "dpverdict.mechanism.calling"),
     **dict.fromkeys(
@@ -32,12 +35,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "ExactDistribution",
     "Mechanism",
     "__version__",
     "argmax",
     "argmin",
     "choose",
     "discretise",
+    "distribution",
     "exp",
     "log",
     "maximum",

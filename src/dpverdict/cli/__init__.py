@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from dpverdict import __version__
-from dpverdict.cli import catalog, explain, sample
+from dpverdict.cli import catalog, distribution, explain, sample
 from dpverdict.cli.usage import CLICK_USAGE_ERROR, translated
 from dpverdict.errors import DPVerdictError, Interrupted
 
@@ -26,6 +26,7 @@ _TYPER_INTERRUPTED = 130
 application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 application.command()(explain.explain)
 application.command()(sample.sample)
+application.command()(distribution.distribution)
 application.command()(catalog.catalog)
 
 

@@ -10,7 +10,7 @@ import typer
 from dpverdict.cli import options
 from dpverdict.cli.subject import Subject, find, plain
 from dpverdict.cli.values import Typed
-from dpverdict.errors import InputError, UntraceableError, UsageError
+from dpverdict.errors import UntraceableError, UsageError
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.explain import explain as tree
 from dpverdict.mechanism.explain import graphviz as graph
@@ -21,9 +21,7 @@ from dpverdict.mechanism.surroundings import user_code
 def explain(
     target: options.Target,
     input_text: options.Input = None,
-    length_text: Annotated[
-        str | None, typer.Option("--length", metavar="N", help="an input of N zeros, where the values do not matter")
-    ] = None,
+    length_text: options.Length = None,
     arguments: options.Arguments = None,
     graphviz: Annotated[bool, typer.Option("--graphviz", help="print the program as Graphviz text")] = False,
     as_json: options.Json = False,
@@ -38,7 +36,7 @@ def explain(
             fix="--json, whose key graphviz holds the same text",
         )
     subject = find(target, arguments)
-    given = _input(subject, input_text, options.length(length_text))
+    given = subject.input_or_zeros("explain", input_text, options.length(length_text))
     try:
         with user_code():
             program = subject.mechanism.program_for(given, subject.arguments)
@@ -49,30 +47,6 @@ def explain(
     if graphviz:
         return graph(program)
     return "\n".join([*_header(subject, given), "", tree(program)])
-
-
-def _input(subject: Subject[Mechanism], text: str | None, length: int | None) -> object:
-    if text is not None and length is not None:
-        raise UsageError(
-            "USAGE-014",
-            "the input is given twice, by --input and by --length",
-            excerpt=Typed("--input", f"{text} --length {length}").whole("got both"),
-            why="--length N stands for an input of N zeros",
-            fix=f"leave out one of them: --input {text}",
-        )
-    if text is not None:
-        return subject.input_from(text)
-    if length is not None:
-        return [0] * length
-    if subject.entry is not None:
-        return plain(subject.entry.example)
-    raise InputError(
-        "INPUT-025",
-        "the mechanism needs an input to be looked into",
-        excerpt=Typed("dpverdict explain", subject.target).whole("neither --input nor --length"),
-        why="only the input's shape matters to most mechanisms, but nothing here says whether it is a number or a list",
-        fix="--length 3 for a list of three numbers, or --input 0 for a number",
-    )
 
 
 def _header(subject: Subject[Mechanism], given: object) -> list[str]:

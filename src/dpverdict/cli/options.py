@@ -25,6 +25,9 @@ Runnable = Annotated[
     ),
 ]
 Input = Annotated[str | None, typer.Option("--input", metavar="I", help="the input: 0,1 or 3 or 1/2 or JSON")]
+Length = Annotated[
+    str | None, typer.Option("--length", metavar="N", help="an input of N zeros, where the values do not matter")
+]
 Arguments = Annotated[
     list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="a parameter of the mechanism (repeatable)")
 ]

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from dpverdict.catalog import Entry
 from dpverdict.cli import options
 from dpverdict.cli.values import Typed, parse
-from dpverdict.errors import UsageError
+from dpverdict.errors import InputError, UsageError
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.black_box import BlackBox, FunctionBox, Options
 from dpverdict.mechanism.calling import name_of
@@ -42,6 +42,30 @@ class Subject(Generic[M]):
         if self.entry is not None and self.entry.vector and not isinstance(value, list | dict):
             return [value]
         return value
+
+    def input_or_zeros(self, command: str, text: str | None, length: int | None) -> object:
+        """The input of --input, that of --length, or the catalogue's example.  Raises UsageError and InputError."""
+        if text is not None and length is not None:
+            raise UsageError(
+                "USAGE-014",
+                "the input is given twice, by --input and by --length",
+                excerpt=Typed("--input", f"{text} --length {length}").whole("got both"),
+                why="--length N stands for an input of N zeros",
+                fix=f"leave out one of them: --input {text}",
+            )
+        if text is not None:
+            return self.input_from(text)
+        if length is not None:
+            return [0] * length
+        if self.entry is not None:
+            return plain(self.entry.example)
+        raise InputError(
+            "INPUT-025",
+            "the mechanism needs an input to be looked into",
+            excerpt=Typed(f"dpverdict {command}", self.target).whole("neither --input nor --length"),
+            why="nothing here says whether the input is a number or a list, and how long it is",
+            fix="--length 3 for a list of three numbers, or --input 0 for a number",
+        )
 
 
 def find(target: str, arguments: Sequence[str] | None) -> Subject[Mechanism]:

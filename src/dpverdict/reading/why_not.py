@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from dpverdict.errors import MechanismError, UntraceableError
+from dpverdict.errors import MechanismError, UnreadableError, UntraceableError
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.abilities import Compilable, Sampled
 from dpverdict.mechanism.graph import draws_of
 from dpverdict.mechanism.structure import Law, Program
 
-Reading: TypeAlias = Literal["sample", "gpu"]
+Reading: TypeAlias = Literal["sample", "gpu", "exact"]
 
 
 def why_not(
@@ -22,12 +22,25 @@ def why_not(
     An `UntraceableError` says that there is no program at all, so that every reading is closed.
     """
     try:
-        return unreadable(mechanism.program_for(input, arguments), reading)
+        program = mechanism.program_for(input, arguments)
     except UntraceableError as error:
         return error
+    return _not_exact(program, input) if reading == "exact" else unreadable(program, reading)
 
 
-def unreadable(program: Program, reading: Reading) -> MechanismError | None:
+def _not_exact(program: Program, input: Any) -> UnreadableError | None:
+    from dpverdict.reading.exact.exact_program import ExactProgram
+
+    try:
+        exact = ExactProgram.of(program)
+        for within in exact.ranges(input):
+            exact.distribution(input, within)
+    except UnreadableError as error:
+        return error
+    return None
+
+
+def unreadable(program: Program, reading: Literal["sample", "gpu"]) -> MechanismError | None:
     """Why this reading is closed to a program: the first law that lacks the ability which the reading needs."""
     for draw in draws_of(program.root):
         if not isinstance(draw.law, Sampled):

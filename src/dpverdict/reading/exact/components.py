@@ -1,88 +1,221 @@
-"""The probability of comparisons over connected real draws: which way of integration fits them."""
+"""The probability of comparisons over connected draws: which way of integration fits them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, gcd, lcm
 from typing import Any, TypeAlias
 
-from dpverdict.reading.exact.densities import Density
-from dpverdict.reading.exact.exponential import Exponential
+from dpverdict.errors import UnreadableError
+from dpverdict.reading.exact.densities import Density, Even, Geometric, Ranged, WholeDensity
+from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
 from dpverdict.reading.exact.linear import probability_by_cells
 from dpverdict.reading.exact.orders import (
     Constraint,
     Order,
+    Tree,
     is_circular,
     ordered,
     probability_of_order,
     probability_of_tree,
     tree_of,
 )
+from dpverdict.reading.exact.whole_line import WholeLine
+from dpverdict.reading.exact.whole_orders import probability_of_whole_order, probability_of_whole_tree
 
 Memo: TypeAlias = dict[Any, Any]
 """Sub-problems that are solved, by their values: equal ones are computed once."""
+
+CERTAIN = Quotient(ONE)
+IMPOSSIBLE = Quotient(Exponential.zero())
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
     """Draws that comparisons connect."""
 
-    densities: tuple[Density, ...]
+    densities: tuple[Density | WholeDensity, ...]
     constraints: tuple[Constraint, ...]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all draws are whole numbers."""
+        return all(isinstance(density, Geometric | Ranged) for density in self.densities)
 
-def probability_of(component: Component, memo: Memo) -> Exponential:
-    """The probability that all comparisons hold (times x for each even density)."""
+    @property
+    def is_real(self) -> bool:
+        """Whether no draw is a whole number."""
+        return not any(isinstance(density, Geometric | Ranged) for density in self.densities)
+
+
+def probability_of(component: Component, memo: Memo) -> Quotient:
+    """The probability that all comparisons hold."""
     upper, lower = _tightest(component.constraints)
     for terms, least in lower.items():
         if len(terms) == 1 or terms not in upper:
             continue
-        # Between two ends: at most the upper one, without at most the lower one.
-        if least >= upper[terms]:
-            return Exponential.zero()
+        # Between two ends: at most the upper one, without at most what lies below the lower one.
         others = [one for one in component.constraints if _direction(one)[0] != terms]
+        excluded = _before(component, terms, least)
+        if excluded >= upper[terms]:
+            return IMPOSSIBLE
         sides = [
-            probability_of(replace(component, constraints=(*others, Constraint(terms, -end))), memo)
-            for end in (upper[terms], least)
+            probability_of(Component(component.densities, (*others, Constraint(terms, -end))), memo)
+            for end in (upper[terms], excluded)
         ]
         return sides[0] - sides[1]
     constraints = [Constraint(terms, -end) for terms, end in upper.items()]
     constraints += [Constraint(tuple((at, -c) for at, c in terms), end) for terms, end in lower.items()]
-    order = ordered(component.densities, constraints)
-    return _of_order(order, memo) if order is not None else _of_any(component.densities, constraints, memo)
+    return _of_tightest(Component(component.densities, tuple(constraints)), memo)
 
 
-def _of_order(order: Order, memo: Memo) -> Exponential:
-    if any(draw.low is not None and draw.high is not None and draw.low >= draw.high for draw in order.draws):
-        return Exponential.zero()
+def _before(component: Component, terms: _Terms, end: Fraction) -> Fraction:
+    """The largest value of a linear combination below an end: none, or the end itself, where it is real."""
+    whole = all(isinstance(component.densities[at], Geometric | Ranged) for at, _ in terms)
+    if not whole:
+        return end
+    # The combination runs through multiples of 1/denominator.
+    return end - Fraction(1, lcm(*(coefficient.denominator for _, coefficient in terms)))
+
+
+def _of_tightest(component: Component, memo: Memo) -> Quotient:
+    coefficients = [c for constraint in component.constraints for _, c in constraint.terms]
+    if component.is_real or (component.is_whole and all(abs(c) == 1 for c in coefficients)):
+        order = ordered(component.densities, component.constraints)
+        if order is not None and not (component.is_whole and is_circular(order)):
+            return _of_order(order, component.is_whole, memo)
+    if component not in memo:
+        memo[component] = _by_cells(component) if component.is_real else _by_values(component, memo)
+    found: Quotient = memo[component]
+    return found
+
+
+def _of_order(order: Order, is_whole: bool, memo: Memo) -> Quotient:
+    for draw in order.draws:
+        if draw.low is None or draw.high is None:
+            continue
+        if draw.low > draw.high or (draw.low == draw.high and not is_whole):
+            return IMPOSSIBLE
     tree = tree_of(order)
     key = order if tree is None else tree
     if key not in memo:
-        if tree is not None:
-            memo[key] = probability_of_tree(tree)
+        if is_whole:
+            memo[key] = probability_of_whole_order(order) if tree is None else probability_of_whole_tree(tree)
         else:
-            memo[key] = Exponential.zero() if is_circular(order) else probability_of_order(order)
-    found: Exponential = memo[key]
+            memo[key] = _of_real_order(order, tree)
+    found: Quotient = memo[key]
     return found
 
 
-def _of_any(densities: tuple[Density, ...], constraints: Sequence[Constraint], memo: Memo) -> Exponential:
-    key = densities, frozenset(constraints)
-    if key not in memo:
-        memo[key] = probability_by_cells(densities, constraints)
-    found: Exponential = memo[key]
-    return found
+def _of_real_order(order: Order, tree: Tree | None) -> Quotient:
+    if is_circular(order):
+        return IMPOSSIBLE
+    found = probability_of_order(order) if tree is None else probability_of_tree(tree)
+    return _without_units(found, [draw.density for draw in order.draws])
 
 
-def _direction(constraint: Constraint) -> tuple[tuple[tuple[int, Fraction], ...], Fraction]:
+def _by_cells(component: Component) -> Quotient:
+    densities = [density for density in component.densities if not isinstance(density, Geometric | Ranged)]
+    return _without_units(probability_by_cells(densities, component.constraints), densities)
+
+
+def _without_units(found: Exponential, densities: Iterable[Density | WholeDensity]) -> Quotient:
+    """The probability, from what integrals give: x times that for each even density."""
+    even = sum(isinstance(density, Even) for density in densities)
+    return Quotient(found, Exponential.term(1, even)).cancelled() if even else Quotient(found)
+
+
+# --- draw by draw ------------------------------------------------------------------------------------------------
+
+
+def _by_values(component: Component, memo: Memo) -> Quotient:
+    """Sum over the values of a draw that has finitely many: what is left of the comparisons has one draw less."""
+    ranges = {at: one for at, one in enumerate(component.densities) if isinstance(one, Ranged)}
+    if not ranges:
+        raise UnreadableError(
+            "EXACT-019",
+            "comparisons of whole numbers with real ones, or of multiples of whole numbers",
+            why="sums over infinitely many whole numbers are known for comparisons of single draws only",
+            fix="noise.truncated_discrete_laplace, which has finitely many values; or one kind of noise",
+        )
+    at = min(ranges, key=lambda place: ranges[place].high - ranges[place].low)
+    line = WholeLine([ranges[at]], ())
+    weights, total = line.density(ranges[at]), IMPOSSIBLE
+    for value in range(int(ranges[at].low), int(ranges[at].high) + 1):
+        rest = _given(component, at, value, memo)
+        if rest is not None:
+            total = total + line.at(weights, value).quotient(line.scale) * rest
+    return total.cancelled()
+
+
+def _given(component: Component, at: int, value: int, memo: Memo) -> Quotient | None:
+    """The probability of the comparisons once a draw is known, None where it contradicts one."""
+    left = []
+    for constraint in component.constraints:
+        own = sum((c for place, c in constraint.terms if place == at), Fraction(0))
+        terms = tuple((place, c) for place, c in constraint.terms if place != at)
+        if terms:
+            left.append((terms, constraint.offset + own * value, False))
+        elif constraint.offset + own * value > 0:
+            return None
+    return probability_of_all(component.densities, left, memo)
+
+
+Inequality: TypeAlias = tuple[tuple[tuple[int, Fraction], ...], Fraction, bool]
+"""Σ coefficient · draw + offset ≤ 0, or < 0: its terms, its offset, and whether it is strict."""
+
+
+def probability_of_all(
+    densities: Sequence[Density | WholeDensity], inequalities: Iterable[Inequality], memo: Memo
+) -> Quotient:
+    """The probability of all inequalities, whether they are connected or not."""
+    groups: list[tuple[set[int], list[Constraint]]] = []
+    for terms, offset, strict in inequalities:
+        places, listed = {at for at, _ in terms}, [_constraint(densities, terms, offset, strict)]
+        apart = []
+        for group in groups:
+            if group[0] & places:
+                places, listed = places | group[0], group[1] + listed
+            else:
+                apart.append(group)
+        groups = [*apart, (places, listed)]
+    total = CERTAIN
+    for places, listed in groups:
+        order = {at: number for number, at in enumerate(sorted(places))}
+        moved = [Constraint(tuple((order[at], c) for at, c in one.terms), one.offset) for one in listed]
+        part = probability_of(Component(tuple(densities[at] for at in order), tuple(moved)), memo)
+        total = part if total is CERTAIN else total * part
+    return total
+
+
+def _constraint(
+    densities: Sequence[Density | WholeDensity], terms: tuple[tuple[int, Fraction], ...], offset: Fraction, strict: bool
+) -> Constraint:
+    """Whole numbers: coprime coefficients, a whole offset, and ≤; for real ones < and ≤ are the same."""
+    if not all(isinstance(densities[at], Geometric | Ranged) for at, _ in terms):
+        return Constraint(terms, offset)
+    factor = Fraction(lcm(*(c.denominator for _, c in terms)))
+    factor /= gcd(*(int(c * factor) for _, c in terms))
+    least = offset * factor
+    whole = Fraction(floor(least) + 1 if strict else ceil(least))
+    return Constraint(tuple((at, c * factor) for at, c in terms), whole)
+
+
+# --- ends --------------------------------------------------------------------------------------------------------
+
+_Terms: TypeAlias = tuple[tuple[int, Fraction], ...]
+
+
+def _direction(constraint: Constraint) -> tuple[_Terms, Fraction]:
     """The terms over the leading coefficient, which is returned as well."""
     terms = tuple(sorted(constraint.terms))
     leading = terms[0][1]
     return tuple((at, coefficient / leading) for at, coefficient in terms), leading
 
 
-_Ends: TypeAlias = dict[tuple[tuple[int, Fraction], ...], Fraction]
+_Ends: TypeAlias = dict[_Terms, Fraction]
 
 
 def _tightest(constraints: Sequence[Constraint]) -> tuple[_Ends, _Ends]:

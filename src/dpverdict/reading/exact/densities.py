@@ -1,4 +1,4 @@
-"""Noise of the real numbers with numbers for parameters, in units of the reading."""
+"""Noise with numbers for parameters: rates are multiples of the unit of the reading."""
 
 from __future__ import annotations
 
@@ -48,7 +48,36 @@ class Even:
         return Even(low, high)
 
 
+@dataclass(frozen=True, slots=True)
+class Geometric:
+    """On the whole numbers, proportional to exp(-rate·x·|s - location|)."""
+
+    rate: Fraction
+    location: Fraction
+
+    def placed(self, factor: Fraction, shift: Fraction) -> Geometric:
+        """The law of factor · noise + shift, whole numbers with factor 1 or -1."""
+        return Geometric(self.rate, factor * self.location + shift)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranged:
+    """`Geometric` on the whole numbers from low to high: given that it falls there, or clamped to there."""
+
+    rate: Fraction
+    location: Fraction
+    low: Fraction
+    high: Fraction
+    clamped: bool
+
+    def placed(self, factor: Fraction, shift: Fraction) -> Ranged:
+        """The law of factor · noise + shift, whole numbers with factor 1 or -1."""
+        low, high = sorted((factor * self.low + shift, factor * self.high + shift))
+        return Ranged(self.rate, factor * self.location + shift, low, high, self.clamped)
+
+
 Density: TypeAlias = TwoSided | OneSided | Even
+WholeDensity: TypeAlias = Geometric | Ranged
 
 
 def points_of(density: Density) -> tuple[Fraction, ...]:

@@ -105,8 +105,10 @@ def _without(cell: Cell, at: int, side: _Side) -> Iterator[Cell]:
     upper = [_solved(form, at) for form in forms if form[0][at] > 0]
     others = {form for form in forms if form[0][at] == 0}
     integral = _antiderivative(_times(cell.integrand, side, at), at)
-    for low in lower or [None]:
-        for high in upper or [None]:
+    lows: list[Form | None] = [*lower] or [None]
+    highs: list[Form | None] = [*upper] or [None]
+    for low in lows:
+        for high in highs:
             inner = [_minus(other, low) for other in lower if low is not None and other != low]
             inner += [_minus(high, other) for other in upper if high is not None and other != high]
             if low is not None and high is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpverdict.reading.exact.densities import END, Density
+from dpverdict.reading.exact.densities import END, Density, Even, OneSided, TwoSided, WholeDensity
 from dpverdict.reading.exact.exponential import Exponential
 from dpverdict.reading.exact.line import Function, Line, Scalar, power, product, total
 
@@ -30,7 +30,7 @@ class Constraint:
 class Placed:
     """A draw where it is compared, between two ends."""
 
-    density: Density
+    density: Density | WholeDensity
     low: END
     high: END
 
@@ -59,7 +59,7 @@ _Placing: TypeAlias = tuple[Fraction, Fraction]
 # --- from comparisons to an order ---------------------------------------------------------------------------------
 
 
-def ordered(densities: Sequence[Density], constraints: Sequence[Constraint]) -> Order | None:
+def ordered(densities: Sequence[Density | WholeDensity], constraints: Sequence[Constraint]) -> Order | None:
     """The comparisons as an order of placed draws, None where there is none."""
     links = [constraint for constraint in constraints if len(constraint.terms) == 2]
     if any(len(constraint.terms) > 2 for constraint in constraints):
@@ -176,8 +176,13 @@ def _reach(pairs: frozenset[tuple[int, int]]) -> set[tuple[int, int]]:
 def probability_of_tree(tree: Tree) -> Exponential:
     """The probability of all comparisons in the tree (times x for each even density)."""
     draws = list(_draws_in(tree))
-    line = Line.of([draw.density for draw in draws], [end for d in draws for end in (d.low, d.high) if end is not None])
+    line = Line.of([_real(draw) for draw in draws], [end for d in draws for end in (d.low, d.high) if end is not None])
     return line.expression(line.integral(_weighted(line, tree)))
+
+
+def _real(draw: Placed) -> Density:
+    assert isinstance(draw.density, TwoSided | OneSided | Even)
+    return draw.density
 
 
 def _draws_in(tree: Tree) -> list[Placed]:
@@ -189,7 +194,7 @@ def _draws_in(tree: Tree) -> list[Placed]:
 
 def _weighted(line: Line, tree: Tree) -> Function:
     """The density of a draw times the probability of what hangs on it, given its value."""
-    factors = [line.density(tree.draw.density)]
+    factors = [line.density(_real(tree.draw))]
     for branch, count in tree.below:
         factors.append(power(_below(line, branch)[0], count))
     for branch, count in tree.above:
@@ -203,7 +208,7 @@ def _below(line: Line, tree: Tree) -> tuple[Function, Scalar]:
     draw = tree.draw
     if tree.below or tree.above or draw.low is not None or draw.high is not None:
         return line.cumulative(_weighted(line, tree))
-    return line.below(draw.density), line.total(draw.density)
+    return line.below(_real(draw)), line.total(_real(draw))
 
 
 # --- any order ----------------------------------------------------------------------------------------------------
@@ -212,8 +217,8 @@ def _below(line: Line, tree: Tree) -> tuple[Function, Scalar]:
 def probability_of_order(order: Order) -> Exponential:
     """The probability of an order by its down-sets: 2^n integrals at most, not n!."""
     bounded = [end for draw in order.draws for end in (draw.low, draw.high) if end is not None]
-    line = Line.of([draw.density for draw in order.draws], bounded)
-    densities = [line.within(line.density(draw.density), draw.low, draw.high) for draw in order.draws]
+    line = Line.of([_real(draw) for draw in order.draws], bounded)
+    densities = [line.within(line.density(_real(draw)), draw.low, draw.high) for draw in order.draws]
     upper: dict[int, int] = {}
     for i, j in order.pairs:
         upper[i] = upper.get(i, 0) | 1 << j

@@ -9,16 +9,27 @@ from typing import Any, TypeAlias
 
 from dpverdict.errors import UnreadableError
 from dpverdict.mechanism import algebra
-from dpverdict.mechanism.laws import Bernoulli, Exponential, ExponentialMechanism, FiniteChoice, Laplace, Uniform
+from dpverdict.mechanism.laws import (
+    Bernoulli,
+    DiscreteLaplace,
+    Exponential,
+    ExponentialMechanism,
+    FiniteChoice,
+    Laplace,
+    TruncatedDiscreteLaplace,
+    TruncatedGeometric,
+    Uniform,
+)
 from dpverdict.mechanism.properties import inputs_in
-from dpverdict.mechanism.structure import Law
-from dpverdict.reading.exact.components import Component, Memo, probability_of
-from dpverdict.reading.exact.densities import Density, Even, OneSided, TwoSided
+from dpverdict.mechanism.structure import Law, Term
+from dpverdict.reading.exact.components import Memo, probability_of_all
+from dpverdict.reading.exact.densities import Density, Even, Geometric, OneSided, Ranged, TwoSided, WholeDensity
 from dpverdict.reading.exact.exponential import ONE, Quotient
 from dpverdict.reading.exact.exponential import Exponential as Polynomial
 from dpverdict.reading.exact.numbers import Unit, at_input, exponential_of, quotient_at, rate_at, rational_at
-from dpverdict.reading.exact.orders import Constraint
 from dpverdict.reading.exact.regions import Choice, LinearComparison, Noise, Pattern, Region
+
+_SCALED = Laplace | Exponential | DiscreteLaplace | TruncatedDiscreteLaplace | TruncatedGeometric
 
 Place: TypeAlias = tuple[Pattern, int]
 """A region: its pattern, and which of the pattern's regions it is."""
@@ -30,7 +41,7 @@ class Block:
 
     noise: tuple[Noise, ...]
     comparisons: tuple[LinearComparison, ...]
-    constraints: tuple[tuple[tuple[int, Fraction], ...], ...]
+    terms: tuple[tuple[tuple[int, Fraction], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +65,14 @@ class Solver:
 
     def _block(self, block: Block, given: Any, memo: Memo) -> Quotient:
         densities = tuple(self._density(noise.law, given, memo) for noise in block.noise)
-        offsets = [rational_at(one.offset, given, self.arguments) for one in block.comparisons]
-        constraints = tuple(map(Constraint, block.constraints, offsets))
-        found = probability_of(Component(densities, constraints), memo)
-        even = sum(isinstance(density, Even) for density in densities)
-        return Quotient(found, Polynomial.term(1, even)) if even else Quotient(found)
+        inequalities = [
+            (terms, rational_at(one.offset, given, self.arguments), one.strict)
+            for terms, one in zip(block.terms, block.comparisons, strict=True)
+        ]
+        return probability_of_all(densities, inequalities, memo)
 
-    def _density(self, law: Law, given: Any, memo: Memo) -> Density:
-        known: Density | None = memo.get(law)
+    def _density(self, law: Law, given: Any, memo: Memo) -> Density | WholeDensity:
+        known: Density | WholeDensity | None = memo.get(law)
         if known is None:
             known = density_of(law, given, self.arguments)
             if not any(inputs_in(parameter) for parameter in law.parameters):
@@ -107,21 +118,21 @@ def _blocks(region: Region) -> list[Block]:
 def _block_of(comparisons: Sequence[LinearComparison]) -> Block:
     noise = tuple(dict.fromkeys(one for comparison in comparisons for one, _ in comparison.terms))
     place = {one: at for at, one in enumerate(noise)}
-    constraints = tuple(tuple((place[one], c) for one, c in comparison.terms) for comparison in comparisons)
-    return Block(noise, tuple(comparisons), constraints)
+    terms = tuple(tuple((place[one], c) for one, c in comparison.terms) for comparison in comparisons)
+    return Block(noise, tuple(comparisons), terms)
 
 
 def units_in(solver: Solver, given: Any) -> set[Unit]:
     """The units of all rates that comparisons need."""
     laws = {noise.law for blocks in solver.blocks.values() for block in blocks for noise in block.noise}
-    return {rate_at(law.scale, given, solver.arguments)[1] for law in laws if isinstance(law, Laplace | Exponential)}
+    return {rate_at(law.scale, given, solver.arguments)[1] for law in laws if isinstance(law, _SCALED)}
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
 
 
-def density_of(law: Law, given: Any, arguments: Mapping[str, object]) -> Density:
-    """A law on the real numbers around its location."""
+def density_of(law: Law, given: Any, arguments: Mapping[str, object]) -> Density | WholeDensity:
+    """A law around its location, or (where it is bounded) as it stands."""
     match law:
         case Laplace(_, scale):
             return TwoSided(rate_at(scale, given, arguments)[0], Fraction(0))
@@ -129,6 +140,13 @@ def density_of(law: Law, given: Any, arguments: Mapping[str, object]) -> Density
             return OneSided(rate_at(scale, given, arguments)[0], Fraction(0), True)
         case Uniform(low, high):
             return Even(rational_at(low, given, arguments), rational_at(high, given, arguments))
+        case DiscreteLaplace(location, scale):
+            _whole_at(location, given, arguments)
+            return Geometric(rate_at(scale, given, arguments)[0], Fraction(0))
+        case TruncatedDiscreteLaplace(location, scale, low, high) | TruncatedGeometric(location, scale, low, high):
+            placed, least, most = (_whole_at(term, given, arguments) for term in (location, low, high))
+            rate = rate_at(scale, given, arguments)[0]
+            return Ranged(rate, placed, least, most, isinstance(law, TruncatedGeometric))
         case _:
             raise UnreadableError(
                 "EXACT-013",
@@ -136,6 +154,18 @@ def density_of(law: Law, given: Any, arguments: Mapping[str, object]) -> Density
                 why="its probabilities are no exponential polynomials in ε",
                 fix="Laplace, exponential, uniform or discrete Laplace noise, or choices among few values",
             )
+
+
+def _whole_at(term: Term, given: Any, arguments: Mapping[str, object]) -> Fraction:
+    value = rational_at(term, given, arguments)
+    if value.denominator != 1:
+        raise UnreadableError(
+            "EXACT-020",
+            f"whole noise that is placed at {value}",
+            why="the location and the range of a discrete law are whole numbers",
+            fix="an input of whole numbers",
+        )
+    return value
 
 
 def weights_of(law: Law, unit: Unit) -> tuple[Quotient, ...]:
