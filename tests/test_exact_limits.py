@@ -106,3 +106,17 @@ def test_irrational_turns() -> None:
     # A tie at an irrational place is not guessed.
     tie = subject(valley, Fraction(1, 4), Fraction(0))
     assert isinstance(checked(tie), Undecided)
+
+
+def test_a_flat_place_is_no_turn() -> None:
+    # The slope is (ε - 3/4)²·(1/2 - e^{-ε}): it turns at ln 2 = 0.693 only, and 3/4 is the middle of [1/2, 1].
+    cube = parse("1/6*eps^3 - 3/8*eps^2 + 9/32*eps - 9/128")
+    function = cube + parse("eps^2*exp(-eps) + 1/2*eps*exp(-eps) + 17/16*exp(-eps)")
+    square = parse("eps^2 - 3/2*eps + 9/16")
+    assert function.derivative() == square * parse("1/2 - exp(-eps)")
+    at_flat = float(function.value(Fraction(3, 4)).mid())
+    for below, kind in ((1e-7, Negative), (1e-6, NonnegativeByTurns)):
+        one = WithConstant(function, Fraction(-1), Fraction(-math.log(at_flat - below)))
+        assert one.sign_at(Fraction(3, 4)) > 0
+        for interval in (ALL, Interval(Fraction(1, 2), Fraction(1))):
+            assert isinstance(checked(one, interval), kind)

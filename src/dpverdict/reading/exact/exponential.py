@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import NamedTuple, Self
+from typing import Self
 
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
@@ -154,8 +154,7 @@ class Exponential:
         for part in self.parts:
             if step == 1:
                 return self
-            if part.degree() > 0:
-                step = gcd(step, _spacing(part))
+            step = gcd(step, spacing(part.numer()))
         if step == 1:
             return self
         return Exponential(self.scale // step, tuple(_deflated(part, step) for part in self.parts))
@@ -234,7 +233,7 @@ class Exponential:
 
     def at(self, eps: int | Fraction) -> fmpq_poly:
         """The polynomial in w that this is at one rational ε.  For ε ≠ 0 the value is 0 only if the polynomial is: w is
-        then transcendental (Lindemann)."""
+        then transcendental (Lindemann; baker1975transcendental)."""
         total, place = ZERO, rational(eps)
         for part in reversed(self.parts):
             total = total * place + part
@@ -261,10 +260,9 @@ def _deflated(part: fmpq_poly, step: int) -> fmpq_poly:
     return fmpq_poly(part.numer().deflate(step), part.denom()) if part.degree() > 0 else part
 
 
-def _spacing(part: fmpq_poly) -> int:
-    """The greatest common divisor of the exponents."""
-    places = [place for place, coefficient in enumerate(part.numer().coeffs()) if coefficient != 0]
-    return gcd(*places)
+def spacing(part: fmpz_poly) -> int:
+    """The greatest common divisor of the exponents; 0 for a constant."""
+    return part.deflation()[1] if part.degree() > 0 else 0
 
 
 def _aligned(left: Exponential, right: Exponential) -> tuple[Exponential, Exponential]:
@@ -273,13 +271,6 @@ def _aligned(left: Exponential, right: Exponential) -> tuple[Exponential, Expone
 
 
 ONE = Exponential.constant(1)
-
-
-class Values(NamedTuple):
-    """Numerator and denominator as polynomials in w, at one rational ε."""
-
-    numerator: fmpq_poly
-    denominator: fmpq_poly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -366,15 +357,14 @@ class Quotient:
     def digits(self, eps: int | Fraction, count: int = 30) -> str:
         """The value at a rational ε, correctly rounded (half to even) to that many significant decimal digits."""
         above, below = _aligned(self.numerator, self.denominator)
+        upper, lower = above.at(eps), below.at(eps)
         if eps == 0:
-            values = Values(fmpq_poly([above.at(0)(1)]), fmpq_poly([below.at(0)(1)]))
-        else:
-            values = Values(above.at(eps), below.at(eps))
-        if not values.denominator:
+            upper, lower = fmpq_poly([upper(1)]), fmpq_poly([lower(1)])
+        if not lower:
             raise ZeroDivisionError(f"the denominator is 0 at ε = {eps}")
         # w is transcendental: the value is rational if and only if the polynomials are proportional.
-        ratio = values.numerator.leading_coefficient() / values.denominator.leading_coefficient()
-        if values.numerator == values.denominator * ratio:
+        ratio = upper.leading_coefficient() / lower.leading_coefficient()
+        if upper == lower * ratio:
             return decimal(fraction(ratio), count)
         bits = 64 + 4 * count
         while True:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpverdict.reading.exact.exponential import Exponential
 from dpverdict.reading.exact.sign_factors import crossings, split_factors
-from dpverdict.reading.exact.sign_forms import Form, Interval, common_denominator
+from dpverdict.reading.exact.sign_forms import Form, Interval
 from dpverdict.reading.exact.sign_roots import Crossing, Survey, TooManyBoxes, survey
 from dpverdict.reading.exact.sign_series import find_length
 
@@ -105,6 +105,7 @@ def decide(function: Exponential, interval: Interval = Interval()) -> SignAnswer
     """Whether G ≥ 0 on the whole interval."""
     if function.is_zero:
         return Nonnegative(Vanishes())
+    function = function.reduced()
     form, scale = Form.of(function), function.scale
     if interval.is_point:
         negative = form.sign_at(interval.low / scale)[0] < 0
@@ -162,7 +163,7 @@ def _negative_place(form: Form, scale: int, places: list[Fraction]) -> Fraction 
 
 
 def _decide_by_factors(function: Exponential, interval: Interval) -> SignAnswer:
-    form, scale = Form.of(function), function.scale
+    (multiple, form), scale = Form.split(function), function.scale
     inner, split = interval.shrunk(scale), split_factors(form)
     surveys = [survey(one, inner) if multiplicity % 2 else None for one, multiplicity in split.mixed]
     found = [crossing for one in surveys if one for crossing in one.crossings]
@@ -177,7 +178,7 @@ def _decide_by_factors(function: Exponential, interval: Interval) -> SignAnswer:
         Factor(one.exponential(scale), multiplicity, seen)
         for (one, multiplicity), seen in zip(split.mixed, surveys, strict=True)
     )
-    rest = split.rest.exponential(scale) * Fraction(1, common_denominator(function))
+    rest = split.rest.exponential(scale) * multiple
     return Nonnegative(FactorProof(rest, factors, place * scale))
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
-from dpverdict.reading.exact.exponential import Exponential, ball
+from dpverdict.reading.exact.exponential import Exponential, ball, spacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,19 @@ class Form:
 
     @classmethod
     def of(cls, function: Exponential) -> Form:
-        """A positive multiple of the function, in τ = ε/scale."""
-        below = common_denominator(function)
-        rows, stretch = [], below
+        """A positive multiple of the function, in τ = ε/scale, with coefficients that have no common divisor."""
+        return cls.split(function)[1]
+
+    @classmethod
+    def split(cls, function: Exponential) -> tuple[Fraction, Form]:
+        """The positive number and the form whose product the function is."""
+        below = lcm(*(int(part.denom()) for part in function.parts))
+        rows, stretch = list[fmpz_poly](), below
         for part in function.parts:
             rows.append(part.numer() * (stretch // int(part.denom())))
             stretch *= function.scale
-        return cls(tuple(rows))
+        common = gcd(*(int(row.content()) for row in rows))
+        return Fraction(common, below), cls(tuple(row // common for row in rows) if common > 1 else tuple(rows))
 
     def exponential(self, scale: int) -> Exponential:
         """The same function of ε = scale·τ."""
@@ -95,10 +101,15 @@ class Form:
         return max((row.degree() for row in self.rows), default=-1)
 
     def stripped(self) -> Form:
-        """Without the powers of τ and w that it is divisible by (not for zero)."""
+        """Without the powers of τ and w that it is divisible by, and stretched in τ so that the exponents of w have no
+        common divisor (not for zero)."""
         first = next(power for power, row in enumerate(self.rows) if row)
         places = min(_valuation(row) for row in self.rows[first:] if row)
-        return Form(tuple(row.right_shift(places) for row in self.rows[first:]))
+        rows = [row.right_shift(places) for row in self.rows[first:]]
+        step = gcd(*(spacing(row) for row in rows))
+        if step > 1:
+            rows = [row.deflate(step) * step ** (len(rows) - 1 - power) for power, row in enumerate(rows)]
+        return Form(tuple(rows))
 
     def derivative(self) -> Form:
         """The derivative by τ."""
@@ -140,11 +151,6 @@ class Form:
     def height(self) -> int:
         """The bits of the largest coefficient."""
         return max((row.height_bits() for row in self.rows), default=0)
-
-
-def common_denominator(function: Exponential) -> int:
-    """What `Form.of` multiplies by."""
-    return lcm(*(int(part.denom()) for part in function.parts))
 
 
 def _valuation(row: fmpz_poly) -> int:

@@ -2,7 +2,7 @@
 
 The functions h(τ) here are square-free as polynomials in τ and w = e^{-τ}, not divisible by w, and without a factor in
 τ alone.  Then h is coprime to its derivative: at a common zero τ > 0 both resultants would vanish and both τ and e^{-τ}
-be algebraic, against Lindemann.  So zeros are simple, none is rational, and bisection ends.
+be algebraic, against Lindemann (baker1975transcendental).  So zeros are simple, none is rational, and bisection ends.
 """
 
 from __future__ import annotations

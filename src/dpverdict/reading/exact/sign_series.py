@@ -15,11 +15,10 @@ coefficients are ≥ 0 too.  For B = 0 there are no later coefficients.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from math import exp, lgamma, log, perm
+from operator import mul
 from typing import NamedTuple
-
-from flint import fmpz, fmpz_poly
 
 from dpverdict.reading.exact.sign_forms import Form
 
@@ -42,20 +41,21 @@ def find_length(form: Form) -> int | None:
     if lead.coefficient < 0:
         return None
     length = _expected_length(lead, others)
-    if length is None or any(value < 0 for value in islice(_coefficients(form), length + 1)):
+    if length is None or any(value < 0 for value in islice(_coefficients(terms), length + 1)):
         return None
     return length if _dominates(lead, others, length) else None
 
 
 def succeeds(form: Form, length: int) -> bool:
     """Whether the proof with this K holds for a stripped form: everything is computed again."""
-    lead, others = _split(_terms(form))
+    terms = _terms(form)
+    lead, others = _split(terms)
     return (
         lead.coefficient > 0
         and length >= max(term.power for term in (lead, *others))
         and all(_keeps_up(lead, term, length) for term in others)
         and _dominates(lead, others, length)
-        and all(value >= 0 for value in islice(_coefficients(form), length + 1))
+        and all(value >= 0 for value in islice(_coefficients(terms), length + 1))
     )
 
 
@@ -98,46 +98,57 @@ def _expected_length(lead: GrowingTerm, others: list[GrowingTerm]) -> int | None
         if term.base < lead.base:
             needed = -((lead.power * term.base - term.power * lead.base) // (lead.base - term.base)) - 1
             least = max(least, needed)
-    high = least
-    while not _seems_to_dominate(lead, others, high):
-        high = 2 * high + 4
+    top, rest = _logarithms(lead), [_logarithms(term) for term in others if term.base]
+    low = high = least
+    while not _seems_to_dominate(top, rest, high):
+        low, high = high + 1, 2 * high + 4
         if high > LONGEST:
             return None
-    low = least
-    while low < high:
+    # Close to the least one is good enough.
+    while high - low > low // 8:
         middle = (low + high) // 2
-        if _seems_to_dominate(lead, others, middle):
+        if _seems_to_dominate(top, rest, middle):
             high = middle
         else:
             low = middle + 1
     return high
 
 
-def _seems_to_dominate(lead: GrowingTerm, others: list[GrowingTerm], k: int) -> bool:
-    top = _logarithm(lead, k)
-    return sum(exp(min(_logarithm(term, k) - top, 50.0)) for term in others if term.base) < 1 - 1e-9
+class Logarithms(NamedTuple):
+    """Of the sizes of a coefficient and a base, with the power of τ."""
+
+    coefficient: float
+    power: int
+    base: float
 
 
-def _logarithm(term: GrowingTerm, k: int) -> float:
-    falling = lgamma(k + 1) - lgamma(k - term.power + 1)
-    return log(abs(term.coefficient)) + falling + (k - term.power) * log(term.base)
+def _logarithms(term: GrowingTerm) -> Logarithms:
+    return Logarithms(log(abs(term.coefficient)), term.power, log(term.base))
 
 
-def _coefficients(form: Form) -> Iterator[fmpz]:
+def _seems_to_dominate(lead: Logarithms, others: list[Logarithms], k: int) -> bool:
+    falling = [-lgamma(k - power + 1) for power in range(1 + max((term.power for term in others), default=0))]
+    top = lead.coefficient - lgamma(k - lead.power + 1) + (k - lead.power) * lead.base
+    total = 0.0
+    for coefficient, power, base in others:
+        total += exp(min(coefficient + falling[power] + (k - power) * base - top, 50.0))
+    return total < 1 - 1e-9
+
+
+def _coefficients(terms: list[GrowingTerm]) -> Iterator[int]:
     """k!·c_k of e^{Jτ}·G for k = 0, 1, 2, …"""
-    top = form.degree
-    moving = [_reversed(row, top) for row in form.rows]
-    k = 0
-    while True:
-        total = fmpz(0)
-        for power, row in enumerate(moving[: k + 1]):
-            total += row(1) * perm(k, power)
-            # x·d/dx multiplies each coefficient by its base; row i is one step behind for each power of τ.
-            moving[power] = row.derivative().left_shift(1)
+    rows: dict[int, tuple[list[int], list[int]]] = {}
+    for term in terms:
+        values, bases = rows.setdefault(term.power, ([], []))
+        values.append(term.coefficient)
+        bases.append(term.base)
+    moving = sorted((power, values, bases) for power, (values, bases) in rows.items())
+    for k in count():
+        total = 0
+        for row, (power, values, bases) in enumerate(moving):
+            if power > k:
+                break
+            total += perm(k, power) * sum(values)
+            # These terms have grown k - power times; with 0⁰ = 1, those of base 0 have counted once.
+            moving[row] = power, list(map(mul, values, bases)), bases
         yield total
-        k += 1
-
-
-def _reversed(row: fmpz_poly, top: int) -> fmpz_poly:
-    places = row.coeffs()
-    return fmpz_poly([fmpz(0)] * (top + 1 - len(places)) + places[::-1])

@@ -117,13 +117,20 @@ def _at_minimum(subject: WithConstant, low: Fraction, high: Fraction) -> Negativ
         if bits > MOST_BITS:
             return Undecided("at an irrational ε, the value cannot be told from 0")
         for _ in range(bits // 2):
-            middle = (low + high) / 2
-            falling = -slope.sign_at(middle / scale)[0]
-            if falling == 0:
-                low = high = middle
-                break
-            low, high = (middle, high) if falling > 0 else (low, middle)
+            middle, rising = _inner_sign(slope, scale, Interval(low, high))
+            low, high = (low, middle) if rising > 0 else (middle, high)
         if subject.sign_at(low) < 0:
             return Negative(low)
         bits *= 2
     return Negative(low) if subject.sign_at(low) < 0 else None
+
+
+def _inner_sign(slope: Form, scale: int, interval: Interval) -> tuple[Fraction, int]:
+    """An inner ε at which the slope is not 0, the middle if possible, and its sign there.
+
+    The turn is irrational here; a slope of 0 at a rational ε is one that the function passes without a turn.
+    """
+    ratio = Fraction(1)
+    while (sign := slope.sign_at(interval.place(ratio) / scale)[0]) == 0:
+        ratio /= 2
+    return interval.place(ratio), sign
