@@ -124,16 +124,16 @@ def _key(comparison: SetComparison, bound: Bound) -> PairKey:
 def _settled(comparison: SetComparison, bound: Bound, delta: Delta, known: _Known) -> _Settled:
     shapes = by_shape(comparison, bound.factor)
     stretches = {}
-    for shape, (function, _) in shapes.items():
+    for shape in shapes:
         at = (shape, bound.interval)
         if at not in known.stretches:
-            known.stretches[at] = _stretches(function, bound.interval)
+            known.stretches[at] = _stretches(shape.function(), bound.interval)
         stretches[shape] = known.stretches[at]
     try:
         needed = possible_sets(list(stretches.values()), bound.interval)
     except TooManySets:
         return Undecided("too many differences of probabilities change their signs at places that lie close together")
-    groups = [together for _, together in shapes.values()]
+    groups = list(shapes.values())
     rooms, reason = {}, None
     for numbers in sorted(needed, key=sorted):
         outputs = chosen(groups, numbers)

@@ -75,4 +75,3 @@ def settle(
             return done
     done.complete = True
     return done
-

@@ -12,7 +12,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Any, TypeAlias
+from math import gcd
+from typing import Any
+
+from flint import fmpz_poly
 
 from dpverdict.claim.claim import Claim, Proportional
 from dpverdict.claim.delta import Delta
@@ -35,9 +38,6 @@ from dpverdict.reading.exact.sign_recheck import recheck
 
 MOST_UNKNOWN = 12
 """How many signs may be unknown at one place: their combinations are all tried."""
-
-Shape: TypeAlias = tuple[tuple[int, ...], ...]
-"""A function up to what leaves its sign as it is: positive factors, powers of x and of e^{-x}."""
 
 
 class TooManySets(Exception):
@@ -170,24 +170,34 @@ class Stretch:
         return recheck(-function if self.is_negative else function, interval, self.certificate)
 
 
-def shape_of(function: Exponential) -> Shape:
-    """Functions of one shape have the same sign everywhere."""
-    if function.is_zero:
-        return ()
-    rows = Form.of(function.reduced()).stripped().rows
-    content = rows[0].content()
-    for row in rows[1:]:
-        content = content.gcd(row.content())
-    scale = function.reduced().scale
-    return ((scale,), *(tuple(int(place // content) for place in row.coeffs()) for row in rows))
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A function up to what leaves its sign as it is: positive factors, powers of x and of e^{-x}."""
+
+    scale: int
+    rows: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, function: Exponential) -> Shape:
+        """The shape of a function."""
+        least = function.reduced()
+        if least.is_zero:
+            return cls(1, ())
+        rows = [row.coeffs() for row in Form.of(least).stripped().rows]
+        content = gcd(*(int(place) for row in rows for place in row))
+        return cls(least.scale, tuple(tuple(int(place) // content for place in row) for row in rows))
+
+    def function(self) -> Exponential:
+        """The function that stands for all of the shape."""
+        return Form(tuple(fmpz_poly(list(row)) for row in self.rows)).exponential(self.scale)
 
 
-def by_shape(comparison: SetComparison, factor: Fraction) -> dict[Shape, tuple[Exponential, list[Chances]]]:
-    """The outputs that the pair can be told apart by, those together whose differences have the same sign."""
-    found: dict[Shape, tuple[Exponential, list[Chances]]] = {}
+def by_shape(comparison: SetComparison, factor: Fraction) -> dict[Shape, list[Chances]]:
+    """The outputs, those together whose differences e^{t·x}·Pr[o | a'] - Pr[o | a] have the same sign everywhere."""
+    found: dict[Shape, list[Chances]] = {}
     for one in comparison.chances:
         difference = gap(one.probability, one.neighbour_probability, factor)
-        found.setdefault(shape_of(difference), (difference, []))[1].append(one)
+        found.setdefault(Shape.of(difference), []).append(one)
     return found
 
 
@@ -226,14 +236,13 @@ def proves(proof: SetProof, comparison: SetComparison, bound: Bound, delta: Delt
     """Whether the claim holds for all sets of outputs of the pair, as the proof says."""
     shapes = by_shape(comparison, bound.factor)
     tables = [proof.stretches.get(shape, ()) for shape in shapes]
-    functions = [function for function, _ in shapes.values()]
-    if not all(one.holds(function) for function, table in zip(functions, tables, strict=True) for one in table):
+    if not all(one.holds(shape.function()) for shape, table in zip(shapes, tables, strict=True) for one in table):
         return False
     try:
         needed = possible_sets(tables, bound.interval)
     except TooManySets:
         return False
-    groups = [together for _, together in shapes.values()]
+    groups = list(shapes.values())
     return all(
         at in proof.rooms and slack_of(chosen(groups, at), bound, delta).proved_by(proof.rooms[at]) for at in needed
     )
