@@ -9,7 +9,7 @@ possible somewhere has to leave some room (`slack`), on the whole range: no zero
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
 from math import gcd
@@ -22,11 +22,19 @@ from dpverdict.claim.delta import Delta
 from dpverdict.claim.guarantee import Approximate
 from dpverdict.claim.pair_classes import pair_classes
 from dpverdict.claim.values import identity, plain
-from dpverdict.evidence.verify.comparisons import NEVER, Space, common_ranges, coordinates_of, regions_by_output
+from dpverdict.evidence.verify.comparisons import (
+    NEVER,
+    Behaviour,
+    Space,
+    common_ranges,
+    coordinates_of,
+    regions_by_output,
+)
 from dpverdict.evidence.verify.coverage import joint_blocks
 from dpverdict.evidence.verify.inequality import Bound, gap
 from dpverdict.evidence.verify.slack import Slack, SlackProof
 from dpverdict.mechanism.outcome import Outcome, key
+from dpverdict.reading.exact.components import Memo
 from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
 from dpverdict.reading.exact.exact_program import ExactProgram, OutputProbability
 from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
@@ -69,25 +77,41 @@ class SetComparison:
 
 def set_comparisons(space: Space) -> Iterator[SetComparison]:
     """All pairs of different neighbours, up to swaps of inputs that only exchange outputs."""
-    known: dict[Hashable, dict[Hashable, OutputProbability]] = {}
-
-    def law(value: Any, exact: ExactProgram, given: Any, within: EpsilonRange) -> dict[Hashable, OutputProbability]:
-        at = (identity(value), within)
-        if at not in known:
-            outputs = exact.distribution(given, within, space.memo).outputs
-            known[at] = {key(found.output): found for found in outputs}
-        return known[at]
-
     pairs, program_on = _pairs(space)
+    laws = _Laws(program_on, space.memo)
     for a, b in pairs:
-        (one, mine), (other, theirs) = program_on(a), program_on(b)
-        for within in common_ranges(one, mine, other, theirs):
-            here, there = law(a, one, mine, within), law(b, other, theirs, within)
+        unit, ranges = laws.behaviour(a)
+        for within in common_ranges((unit, ranges), laws.behaviour(b)):
+            here, there = laws.law(a, within), laws.law(b, within)
             chances = tuple(
                 Chances(found.output, found.probability, there[at].probability if at in there else NEVER)
                 for at, found in here.items()
             )
-            yield SetComparison(a, b, chances, within, one.unit(mine))
+            yield SetComparison(a, b, chances, within, unit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Laws:
+    """What is known of each input, found once."""
+
+    program_on: Callable[[Any], tuple[ExactProgram, Any]]
+    memo: Memo
+    behaviours: dict[Hashable, Behaviour] = field(default_factory=dict)
+    laws: dict[Hashable, dict[Hashable, OutputProbability]] = field(default_factory=dict)
+
+    def behaviour(self, value: Any) -> Behaviour:
+        at = identity(value)
+        if at not in self.behaviours:
+            exact, given = self.program_on(value)
+            self.behaviours[at] = (exact.unit(given), exact.ranges(given))
+        return self.behaviours[at]
+
+    def law(self, value: Any, within: EpsilonRange) -> dict[Hashable, OutputProbability]:
+        at = (identity(value), within)
+        if at not in self.laws:
+            exact, given = self.program_on(value)
+            self.laws[at] = {key(found.output): found for found in exact.distribution(given, within, self.memo).outputs}
+        return self.laws[at]
 
 
 def _pairs(space: Space) -> tuple[Iterable[tuple[Any, Any]], Callable[[Any], tuple[ExactProgram, Any]]]:
@@ -166,6 +190,8 @@ class Stretch:
 
     def holds(self, function: Exponential) -> bool:
         """Whether the certificate shows it."""
+        if self.low < 0 or (self.high is not None and (self.high < self.low or self.high == 0)):
+            return False
         interval = Interval(self.low, self.high, closed=self.low == self.high)
         return recheck(-function if self.is_negative else function, interval, self.certificate)
 

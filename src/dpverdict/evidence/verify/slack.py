@@ -82,8 +82,9 @@ class Slack:
                 return is_below and recheck(self.rounded(constant), self.interval, certificate)
             case AtEnd(rises, certificate):
                 slope, end = self.slope(), self.end(rises=rises)
-                monotone = recheck(slope if rises else -slope, self.interval, certificate)
-                return monotone and end is not None and self.sign_at(end) >= 0
+                if not self.exponent or end is None or self.sign_at(end) < 0:
+                    return False
+                return recheck(slope if rises else -slope, self.interval, certificate)
 
 
 def powers_at(function: Exponential, place: Fraction) -> dict[Fraction, Fraction]:
