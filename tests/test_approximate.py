@@ -14,8 +14,7 @@ from flint import arb, ctx, fmpq
 from dpverdict.claim import Approximate, Claim
 from dpverdict.claim.delta import Delta
 from dpverdict.evidence.verify.comparisons import Space
-from dpverdict.evidence.verify.inequality import bound_of
-from dpverdict.evidence.verify.sets import SetComparison, SetProof, Stretch, delta_of, proves, set_comparisons
+from dpverdict.evidence.verify.sets import SetProof, SetQuestion, Stretch, proves, set_comparisons
 from dpverdict.evidence.verify.slack import AtEnd, AtPlace, Rounded, Slack
 from dpverdict.reading.exact.exponential import Exponential
 from dpverdict.reading.exact.sign import Vanishes
@@ -38,7 +37,7 @@ from exact_programs import (
 
 
 def settled(subject: Any, claim: Claim, arguments: dict[str, Any] | None = None) -> SetProgress:
-    return settle_sets(set_comparisons(space_of(subject, claim, arguments)), claim)
+    return settle_sets(space_of(subject, claim, arguments))
 
 
 def verdict(done: SetProgress) -> str:
@@ -48,13 +47,8 @@ def verdict(done: SetProgress) -> str:
     return "proved" if done.complete and not done.open else "undecided"
 
 
-def holds_again(done: SetProgress, claim: Claim) -> bool:
-    checks = []
-    for comparison, proof in done.settled.values():
-        bound = bound_of(claim, comparison.unit, comparison.within)
-        assert bound is not None
-        checks.append(proves(proof, comparison, bound, delta_of(claim, bound, comparison.unit)))
-    return all(checks) and bool(checks)
+def holds_again(done: SetProgress) -> bool:
+    return bool(done.settled) and all(proves(proof, question) for question, proof in done.settled)
 
 
 def exceeds(done: SetProgress, factor: Fraction, delta: str) -> bool:
@@ -90,7 +84,7 @@ def test_sparse_with_three_queries(stop_after: int, delta: str, domain: str, exp
     claim = claim_of(domain=domain, length=3, factor="1/2", delta=delta)
     done = settled(sparse, claim, {"stop_after": stop_after})
     assert verdict(done) == expected
-    assert exceeds(done, Fraction(1, 2), delta) if expected == "refuted" else holds_again(done, claim)
+    assert exceeds(done, Fraction(1, 2), delta) if expected == "refuted" else holds_again(done)
 
 
 def test_a_wrong_delta_is_refuted_with_a_set_and_its_probabilities() -> None:
@@ -129,12 +123,12 @@ def test_verdicts_agree_with_dense_evaluation(seed: int) -> None:
     most = max(float(needed(pair, factor, eps, 100).upper()) for pair in pairs for eps in grid(*ends))
     above, below = min(most * 1.02 + 1e-6, 1), most * 0.99 - 1e-6
     claim = claim_of(**given, epsilon_range="1/4,6", delta=above)
-    done = settle_sets(pairs, claim)
+    done = settled(subject, claim, arguments)
     assert verdict(done) == "proved"
-    assert holds_again(done, claim)
+    assert holds_again(done)
     if below > 0:
         for delta in (repr(below), f"{below / exp(-1 / 8)!r}*exp(-1/8)"):
-            done = settle_sets(pairs, claim_of(**given, epsilon_range="1/4,6", delta=delta))
+            done = settled(subject, claim_of(**given, epsilon_range="1/4,6", delta=delta), arguments)
             assert verdict(done) == "refuted"
             found = done.violation
             assert found is not None
@@ -153,7 +147,7 @@ def test_delta_as_a_function_of_epsilon(subject: Any, delta: str) -> None:
     failing = [eps for eps in grid() if any(needed(pair, Fraction(1, 2), eps) > _value(allowed, eps) for pair in pairs)]
     if verdict(done) == "proved":
         assert not failing
-        assert holds_again(done, claim)
+        assert holds_again(done)
     else:
         found = done.violation
         assert found is not None
@@ -174,8 +168,8 @@ def test_one_epsilon_is_decided_exactly(delta: str, expected: str) -> None:
     done = settled(sometimes, claim)
     assert verdict(done) == expected
     if expected == "proved":
-        assert all(isinstance(room, AtPlace) for _, proof in done.settled.values() for room in proof.rooms.values())
-        assert holds_again(done, claim)
+        assert all(isinstance(room, AtPlace) for _, proof in done.settled for room in proof.rooms.values())
+        assert holds_again(done)
 
 
 def test_noise_of_scale_epsilon_at_one_epsilon() -> None:
@@ -200,8 +194,8 @@ def test_a_tie_at_an_end_is_proved_and_less_is_refuted() -> None:
     claim = claim_of(domain="0,1", epsilon_range="1,2", delta="1/2*exp(-1)")
     done = settled(sometimes, claim)
     assert verdict(done) == "proved"
-    assert any(isinstance(room, AtEnd) for _, proof in done.settled.values() for room in proof.rooms.values())
-    assert holds_again(done, claim)
+    assert any(isinstance(room, AtEnd) for _, proof in done.settled for room in proof.rooms.values())
+    assert holds_again(done)
     assert verdict(settled(sometimes, claim_of(domain="0,1", epsilon_range="0.9,2", delta="1/2*exp(-1)"))) == "refuted"
 
 
@@ -223,46 +217,37 @@ def test_a_rational_tie_in_the_limit_is_proved() -> None:
 # --- proofs are checked -----------------------------------------------------------------------------------------------
 
 
-def _one_proof() -> tuple[SetComparison, SetProof, Claim]:
-    claim = claim_of(domain="0,1", length=2, factor="1/2", delta="exp(-1/4)")
-    done = settled(binned_pair, claim)
-    comparison, proof = max(done.settled.values(), key=lambda pair: len(pair[1].rooms))
-    return comparison, proof, claim
-
-
-def _proves(comparison: SetComparison, proof: SetProof, claim: Claim) -> bool:
-    bound = bound_of(claim, comparison.unit, comparison.within)
-    assert bound is not None
-    return proves(proof, comparison, bound, delta_of(claim, bound, comparison.unit))
+def _one_proof() -> tuple[SetQuestion, SetProof]:
+    done = settled(binned_pair, claim_of(domain="0,1", length=2, factor="1/2", delta="exp(-1/4)"))
+    return max(done.settled, key=lambda pair: len(pair[1].rooms))
 
 
 def test_a_proof_that_lacks_something_is_refused() -> None:
-    comparison, proof, claim = _one_proof()
-    assert _proves(comparison, proof, claim)
+    question, proof = _one_proof()
+    assert proves(proof, question)
     assert len(proof.rooms) > 0
     for numbers in proof.rooms:
         rest = {at: room for at, room in proof.rooms.items() if at != numbers}
-        assert not _proves(comparison, replace(proof, rooms=rest), claim)
+        assert not proves(replace(proof, rooms=rest), question)
     # Without stretches every combination of signs is possible, and most of them have no room proved.
-    assert not _proves(comparison, replace(proof, stretches={}), claim)
+    assert not proves(replace(proof, stretches={}), question)
 
 
 def test_a_proof_with_a_wrong_part_is_refused() -> None:
-    comparison, proof, claim = _one_proof()
+    question, proof = _one_proof()
     turned = {
         shape: tuple(Stretch(one.low, one.high, not one.is_negative, one.certificate) for one in table)
         for shape, table in proof.stretches.items()
     }
-    assert not _proves(comparison, replace(proof, stretches=turned), claim)
+    assert not proves(replace(proof, stretches=turned), question)
     grown = {
         at: Rounded(Fraction(4, 5), room.certificate) if isinstance(room, Rounded) else room
         for at, room in proof.rooms.items()
     }
-    assert not _proves(comparison, replace(proof, rooms=grown), claim)
+    assert not proves(replace(proof, rooms=grown), question)
     idle = {at: Rounded(Fraction(1, 2), Vanishes()) for at in proof.rooms}
-    assert not _proves(comparison, replace(proof, rooms=idle), claim)
-    smaller = claim_of(domain="0,1", length=2, factor="1/2", delta="exp(-6)")
-    assert not _proves(comparison, proof, smaller)
+    assert not proves(replace(proof, rooms=idle), question)
+    assert not proves(proof, replace(question, delta=Delta(Exponential.constant(1), Fraction(6))))
 
 
 def test_a_monotone_room_is_no_proof_where_nothing_is_irrational() -> None:
@@ -290,7 +275,7 @@ def test_swapped_inputs_stand_for_each_other(monkeypatch: pytest.MonkeyPatch) ->
             settled(binned_pair, claim_of(domain="0,1", length=2, factor="1/2", delta=delta))
             for delta in ("exp(-1/4)", "exp(-2)", "1 - exp(-eps/2)", "1 - exp(-eps)")
         ]
-        counts.append(done[0].comparisons)
+        counts.append(len(list(set_comparisons(space_of(binned_pair, claim_of(domain="0,1", length=2))))))
         verdicts.append([verdict(one) for one in done])
     assert counts == [7, 12]
     assert verdicts[0] == verdicts[1]

@@ -4,26 +4,25 @@ is a counterexample."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpverdict.claim.claim import Claim
-from dpverdict.claim.delta import Delta
 from dpverdict.claim.enclosure import exp_bounds
-from dpverdict.evidence.verify.inequality import Bound, bound_of
+from dpverdict.evidence.verify.comparisons import Space
 from dpverdict.evidence.verify.sets import (
     Chances,
     SetComparison,
     SetProof,
+    SetQuestion,
     Shape,
     Stretch,
     TooManySets,
     by_shape,
     chosen,
-    delta_of,
     possible_sets,
+    set_questions,
     slack_of,
     total,
 )
@@ -33,9 +32,6 @@ from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decid
 from dpverdict.reading.exact.sign_forms import Form, Interval
 from dpverdict.reading.exact.sign_roots import TooManyBoxes
 
-PairKey: TypeAlias = tuple[frozenset[tuple[tuple[Exponential, ...], int]], Bound]
-"""How often which probabilities stand against each other, and the bound: pairs that say the same are settled once."""
-
 _Settled: TypeAlias = SetProof | Undecided | tuple[tuple[Chances, ...], Fraction]
 
 _PRECISIONS = (64, 512)
@@ -44,12 +40,12 @@ _HALVINGS = 20
 
 @dataclass(frozen=True, slots=True)
 class SetViolation:
-    """A pair, a set of outputs, and the value of the unit and the ε at which the claim cannot explain them."""
+    """A pair and a set of outputs that the claim cannot explain at this ε, and the value of the unit there."""
 
     comparison: SetComparison
     outputs: tuple[Chances, ...]
-    place: Fraction
     epsilon: Fraction
+    place: Fraction
 
     @property
     def probabilities(self) -> tuple[Quotient, Quotient]:
@@ -62,40 +58,31 @@ class SetViolation:
 class SetProgress:
     """What is settled so far."""
 
-    comparisons: int = 0
-    settled: dict[PairKey, tuple[SetComparison, SetProof]] = field(default_factory=dict)
-    open: dict[PairKey, tuple[SetComparison, str]] = field(default_factory=dict)
+    settled: list[tuple[SetQuestion, SetProof]] = field(default_factory=list)
+    open: list[tuple[SetComparison, str]] = field(default_factory=list)
     violation: SetViolation | None = None
     seconds: float = 0.0
     complete: bool = False
+    """Whether every pair has been looked at."""
 
 
 def settle_sets(
-    comparisons: Iterable[SetComparison],
-    claim: Claim,
-    seconds: float | None = None,
-    listen: Callable[[SetProgress], None] | None = None,
+    space: Space, seconds: float | None = None, listen: Callable[[SetProgress], None] | None = None
 ) -> SetProgress:
     """Settle pairs until there are none left, one of them is a violation, or the time is up."""
     begun, done, known = time.perf_counter(), SetProgress(), _Known({}, {})
-    for comparison in comparisons:
-        done.comparisons += 1
-        done.seconds = time.perf_counter() - begun
-        bound = bound_of(claim, comparison.unit, comparison.within)
-        if bound is None:
-            continue
-        at = _key(comparison, bound)
-        if at in done.settled or at in done.open:
-            continue
-        match _settled(comparison, bound, delta_of(claim, bound, comparison.unit), known):
+    for question in set_questions(space):
+        match _settled(question, known):
             case SetProof() as proof:
-                done.settled[at] = (comparison, proof)
+                done.settled.append((question, proof))
             case Undecided(reason):
-                done.open[at] = (comparison, reason)
+                done.open.append((question.comparison, reason))
             case (outputs, place):
-                epsilon = claim.epsilon_range.only or place
-                done.violation = SetViolation(comparison, outputs, place, epsilon)
+                # At one ε the unit may be another function of it, or none.
+                epsilon = space.claim.epsilon_range.only or place
+                done.violation = SetViolation(question.comparison, outputs, epsilon, place)
                 return done
+        done.seconds = time.perf_counter() - begun
         if listen is not None:
             listen(done)
         if seconds is not None and done.seconds > seconds:
@@ -112,16 +99,8 @@ class _Known:
     rooms: dict[Slack, SlackProof]
 
 
-def _key(comparison: SetComparison, bound: Bound) -> PairKey:
-    counts: dict[tuple[Exponential, ...], int] = {}
-    for one in comparison.chances:
-        here, there = one.probability, one.neighbour_probability
-        at = (here.numerator, here.denominator, there.numerator, there.denominator)
-        counts[at] = counts.get(at, 0) + 1
-    return frozenset(counts.items()), bound
-
-
-def _settled(comparison: SetComparison, bound: Bound, delta: Delta, known: _Known) -> _Settled:
+def _settled(question: SetQuestion, known: _Known) -> _Settled:
+    comparison, bound, delta = question.comparison, question.bound, question.delta
     shapes = by_shape(comparison, bound.factor)
     stretches = {}
     for shape in shapes:

@@ -8,6 +8,7 @@ possible somewhere has to leave some room (`slack`), on the whole range: no zero
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -31,7 +32,7 @@ from dpverdict.evidence.verify.comparisons import (
     regions_by_output,
 )
 from dpverdict.evidence.verify.coverage import joint_blocks
-from dpverdict.evidence.verify.inequality import Bound, gap
+from dpverdict.evidence.verify.inequality import Bound, bound_of, gap
 from dpverdict.evidence.verify.slack import Slack, SlackProof
 from dpverdict.mechanism.outcome import Outcome, key
 from dpverdict.reading.exact.components import Memo
@@ -258,8 +259,37 @@ class SetProof:
     """Shapes by their numbers in the order of `by_shape`."""
 
 
-def proves(proof: SetProof, comparison: SetComparison, bound: Bound, delta: Delta) -> bool:
+@dataclass(frozen=True, slots=True)
+class SetQuestion:
+    """Whether the claim holds for all sets of outputs of a pair."""
+
+    comparison: SetComparison
+    bound: Bound
+    delta: Delta
+
+
+def set_questions(space: Space) -> Iterator[SetQuestion]:
+    """Every different question that the claim consists of, once, in a fixed order."""
+    known: set[Hashable] = set()
+    for comparison in set_comparisons(space):
+        bound = bound_of(space.claim, comparison.unit, comparison.within)
+        if bound is None:
+            continue
+        # Pairs ask the same if the same probabilities stand against each other equally often.
+        here = Counter((*_parts(one.probability), *_parts(one.neighbour_probability)) for one in comparison.chances)
+        question = (frozenset(here.items()), bound)
+        if question not in known:
+            known.add(question)
+            yield SetQuestion(comparison, bound, delta_of(space.claim, bound, comparison.unit))
+
+
+def _parts(probability: Quotient) -> tuple[Exponential, Exponential]:
+    return probability.numerator, probability.denominator
+
+
+def proves(proof: SetProof, question: SetQuestion) -> bool:
     """Whether the claim holds for all sets of outputs of the pair, as the proof says."""
+    comparison, bound, delta = question.comparison, question.bound, question.delta
     shapes = by_shape(comparison, bound.factor)
     tables = [proof.stretches.get(shape, ()) for shape in shapes]
     if not all(one.holds(shape.function()) for shape, table in zip(shapes, tables, strict=True) for one in table):
