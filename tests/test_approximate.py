@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +15,7 @@ from flint import arb, ctx, fmpq
 from dpverdict.claim import Approximate, Claim
 from dpverdict.claim.delta import Delta
 from dpverdict.evidence.verify.comparisons import Space
+from dpverdict.evidence.verify.set_json import from_json, to_json
 from dpverdict.evidence.verify.sets import SetProof, SetQuestion, Stretch, proves, set_comparisons
 from dpverdict.evidence.verify.slack import AtEnd, AtPlace, Rounded, Slack
 from dpverdict.reading.exact.exponential import Exponential
@@ -155,7 +157,7 @@ def test_delta_as_a_function_of_epsilon(subject: Any, delta: str) -> None:
 
 
 def _value(delta: Fraction | Delta, eps: Fraction) -> arb:
-    return delta.function.value(eps, 160) if isinstance(delta, Delta) else arb(fmpq(delta.numerator, delta.denominator))
+    return delta.value(eps, 160) if isinstance(delta, Delta) else arb(fmpq(delta.numerator, delta.denominator))
 
 
 # --- one ε, other units, ties -----------------------------------------------------------------------------------------
@@ -212,6 +214,46 @@ def test_a_rational_tie_in_the_limit_is_proved() -> None:
     assert verdict(settled(sometimes, claim_of(domain="0,1", delta="1/2"))) == "proved"
     assert verdict(settled(sometimes, claim_of(domain="0,1", delta="0.499"))) == "refuted"
     assert verdict(settled(sometimes, claim_of(domain="0,1", delta="1/2*exp(-eps)"))) == "proved"
+
+
+@pytest.mark.parametrize(
+    ("subject", "given"),
+    [
+        (binned_pair, {"length": 2, "delta": "exp(-1/4)"}),
+        (binned_whole, {"delta": "1 - exp(-1/2*eps)"}),
+        (sometimes, {"delta": "1/2*exp(-1)", "epsilon_range": "1,2", "factor": 1}),
+        (sometimes, {"delta": "1/2*exp(-1)", "epsilon": 1, "factor": 1}),
+    ],
+)
+def test_proofs_read_back(subject: Any, given: dict[str, Any]) -> None:
+    done = settled(subject, claim_of(**{"domain": "0,1", "factor": "1/2", **given}))
+    assert verdict(done) == "proved"
+    for question, proof in done.settled:
+        content = json.loads(json.dumps(to_json(proof, question)))
+        again = from_json(content, question)
+        assert again == proof
+        assert proves(again, question)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content.pop("rooms"),
+        lambda content: content["stretches"].pop(),
+        lambda content: content["rooms"].append([[0, 99], ["rounded", "1", "zero"]]),
+        lambda content: content["rooms"][0].__setitem__(0, ["0"]),
+        lambda content: content["rooms"][0].__setitem__(1, ["magic"]),
+        lambda content: content["rooms"][0].__setitem__(1, ["rounded", "1/0", 3]),
+        lambda content: content["stretches"][0][0].__setitem__(0, "low"),
+        lambda content: content["stretches"][0][0].__setitem__(2, 1),
+    ],
+)
+def test_a_proof_that_is_written_wrongly_is_refused(change: Any) -> None:
+    question, proof = _one_proof()
+    content = json.loads(json.dumps(to_json(proof, question)))
+    change(content)
+    with pytest.raises(ValueError, match="no proof for sets of outputs"):
+        from_json(content, question)
 
 
 # --- proofs are checked -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from flint import ctx
+from flint import arb, ctx
 
 from dpverdict.claim.exact_numbers import exact, json_of, number, text_of
 from dpverdict.claim.written import Written
@@ -49,10 +49,14 @@ class Delta:
         power = f"exp(-{self.exponent})"
         return power if self.constant == 1 else f"{self.constant}*{power}"
 
+    def value(self, epsilon: Fraction, bits: int = 128) -> arb:
+        """A ball that contains δ(ε)."""
+        with ctx.workprec(bits):
+            return self.function.value(epsilon, bits) * (-ball(self.exponent)).exp()
+
     def rounded_up(self, epsilon: Fraction) -> Fraction:
         """A rational that is at least δ(ε), by a relative error of about 2^-60, and at most 1."""
-        with ctx.workprec(128):
-            value = self.function.value(epsilon) * (-ball(self.exponent)).exp()
+        value = self.value(epsilon)
         with ctx.workprec(64):
             return min(fraction(value.upper().fmpq()), Fraction(1))
 
