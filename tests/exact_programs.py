@@ -85,6 +85,13 @@ def turning(noise: Any, value: Any, epsilon: Any) -> Any:
     return one + other >= 1 if value >= 1 else one >= Fraction(3, 2)
 
 
+@mechanism
+def switching(noise: Any, value: Any, epsilon: Any) -> Any:
+    """Noise of scale 1/ε, but half as much where ε exceeds 1."""
+    scale = 1 / epsilon if epsilon <= 1 else 1 / (2 * epsilon)
+    return noise.laplace(value, scale=scale) >= 0
+
+
 def space_of(subject: Any, claim: Claim, arguments: dict[str, Any] | None = None, *, prune: bool = True) -> Space:
     """The exact programs of a mechanism on the inputs of a claim."""
     given = arguments or {}

@@ -34,6 +34,7 @@ from exact_programs import (
     sometimes,
     space_of,
     sparse,
+    switching,
     turning,
 )
 
@@ -331,3 +332,38 @@ def test_an_approximate_guarantee_at_one_epsilon() -> None:
     assert (
         verdict(settled(sometimes, claim_of(domain="0,1", claim="approximate:1,0.1", epsilon_range="1"))) == "refuted"
     )
+
+
+def test_conditions_on_epsilon() -> None:
+    """1/2 - e^{ε}·e^{-2ε}/2 is the need above ε = 1, and 0 below."""
+    assert verdict(settled(switching, claim_of(domain="0,1", epsilon_range="0,1", delta="1e-9"))) == "proved"
+    done = settled(switching, claim_of(domain="0,1", delta="0.3"))
+    assert done.violation is not None
+    assert done.violation.epsilon > 1
+    assert verdict(settled(switching, claim_of(domain="0,1", delta="1/2 - 1/2*exp(-eps)"))) == "proved"
+
+
+@pytest.mark.parametrize("factor", [Fraction(1), Fraction(1, 2)])
+def test_a_pure_promise_is_one_with_no_delta(factor: Fraction) -> None:
+    claim = claim_of(domain="0,1", claim=f"pure:{factor}", epsilon_range="1")
+    assert verdict(settled(binned, claim)) == ("proved" if factor == 1 else "refuted")
+
+
+def test_where_too_much_is_unknown_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any stretch, four shapes have 15 combinations, all of them checked; with a bound on them, none."""
+    claim = claim_of(domain="0,1", length=2, factor="1/2", delta="1 - exp(-1/2*eps)")
+    monkeypatch.setattr("dpverdict.search.approximate._stretches", lambda function, interval: ())
+    done = settled(binned_pair, claim)
+    assert verdict(done) == "proved"
+    assert holds_again(done)
+    monkeypatch.setattr("dpverdict.evidence.verify.sets.MOST_UNKNOWN", 0)
+    assert verdict(settled(binned_pair, claim)) == "undecided"
+    assert not any(proves(proof, question) for question, proof in done.settled)
+
+
+def test_time_runs_out_between_pairs() -> None:
+    claim, seen = claim_of(domain="0,1", length=2, delta="1/2"), list[int]()
+    done = settle_sets(space_of(binned_pair, claim), seconds=0.0, listen=lambda now: seen.append(len(now.settled)))
+    assert not done.complete
+    assert seen == [1]
+    assert verdict(done) == "undecided"

@@ -12,9 +12,9 @@ from dpverdict.catalog import find
 from dpverdict.errors import UnreadableError
 from dpverdict.evidence.verify.comparisons import comparisons
 from dpverdict.evidence.verify.inequality import gap
-from dpverdict.reading.exact.sign import Negative, Nonnegative, decide
+from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decide
 from dpverdict.search.tight import Tight, tight_factor
-from exact_programs import binned, blurred, claim_of, grid, ignoring, inverse, sometimes, space_of
+from exact_programs import binned, blurred, claim_of, grid, ignoring, inverse, sometimes, space_of, switching
 
 INTERIOR = (0.7985346732462062, 1.93158)
 """Of `blurred`, and where: by numerical integration over the threshold's noise and a numerical maximum."""
@@ -156,3 +156,43 @@ def test_there_is_no_tight_factor_with_delta(delta: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         tight(binned, delta=delta)
     assert caught.value.code == "EXACT-024"
+
+
+def test_conditions_on_epsilon() -> None:
+    """Pr[noise < 0]/Pr[1 + noise < 0] is e^ε up to ε = 1, and e^{2ε} from there on."""
+    assert tight(switching, domain="0,1").exact == 2
+    assert tight(switching, domain="0,1", epsilon_range="0,1").exact == 1
+    assert tight(switching, domain="0,1", epsilon=1).exact == 1
+
+
+# --- where it has to stop ----------------------------------------------------------------------------------------------
+
+
+def test_a_loss_above_the_limits_is_found_by_the_decision_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpverdict.search.tight._PLACES", [Fraction(1, 2**12)])
+    found = tight(blurred, length=2)
+    assert found.reason is None
+    assert found.low - 1e-12 < INTERIOR[0] < found.high + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("bound", "value"), [("dpverdict.search.losses.MOST_BOXES", 3), ("dpverdict.search.tight._FINEST", 0)]
+)
+def test_what_is_not_enclosed_says_so(bound: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bound, value)
+    found = tight(blurred, length=2)
+    assert found.high == math.inf
+    assert found.exact is None
+    assert "bound on" in str(found.reason)
+    assert found.low <= INTERIOR[0] + 1e-12
+
+
+@pytest.mark.parametrize(("answer", "reason"), [("undecided", "for a test"), ("close", "by too little")])
+def test_an_open_comparison_leaves_the_upper_end_open(
+    answer: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Undecided("for a test") if answer == "undecided" else Negative(Fraction(1, 10**12))
+    monkeypatch.setattr("dpverdict.search.tight.decide", lambda function, interval: found)
+    got = tight(find("svt1").mechanism, length=1)
+    assert (got.low, got.high) == (Fraction(1, 4), math.inf)
+    assert reason in str(got.reason)

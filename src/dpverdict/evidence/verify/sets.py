@@ -237,8 +237,8 @@ def possible_sets(tables: Sequence[Sequence[Stretch]], interval: Interval) -> se
         unknown = [at for at, one in enumerate(signs) if one is None]
         if len(unknown) > MOST_UNKNOWN:
             raise TooManySets
-        for chosen in product((False, True), repeat=len(unknown)):
-            found.add(certain | {at for at, taken in zip(unknown, chosen, strict=True) if taken})
+        for choice in product((False, True), repeat=len(unknown)):
+            found.add(certain | {at for at, taken in zip(unknown, choice, strict=True) if taken})
     return found - {frozenset()}
 
 
