@@ -165,7 +165,7 @@ def test_conditions_on_epsilon() -> None:
     assert tight(switching, domain="0,1", epsilon=1).exact == 1
 
 
-# --- where it has to stop ----------------------------------------------------------------------------------------------
+# --- where it has to stop ---------------------------------------------------------------------------------------------
 
 
 def test_a_loss_above_the_limits_is_found_by_the_decision_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,3 +75,4 @@ def settle(
             return done
     done.complete = True
     return done
+
