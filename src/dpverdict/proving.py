@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpverdict.claim import Claim, from_arguments
+from dpverdict.claim import Approximate, Claim, Proportional, from_arguments
 from dpverdict.claim.exact_numbers import text_of
 from dpverdict.claim.values import plain
 from dpverdict.errors import CertificateError, DPVerdictError, UnreadableError, UntraceableError
@@ -17,8 +17,8 @@ from dpverdict.evidence import event_text
 from dpverdict.evidence.certificate import Certificate, certificate, read
 from dpverdict.evidence.events import OutputEquals, Union
 from dpverdict.evidence.verdict import Measured, Proved, Refuted, Scope, Undecided, Verdict, Witness
-from dpverdict.evidence.verify import proof, violation
-from dpverdict.evidence.verify.comparisons import Space
+from dpverdict.evidence.verify import proof, set_json, violation
+from dpverdict.evidence.verify.comparisons import Space, comparisons
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample
 from dpverdict.mechanism import Mechanism
@@ -26,7 +26,9 @@ from dpverdict.mechanism.explain import explain
 from dpverdict.mechanism.outcome import Outcome
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.reading.exact.exact_program import ExactProgram
-from dpverdict.search.decision import Listener, Progress, Violation, settle
+from dpverdict.search.approximate import settle_sets
+from dpverdict.search.decision import Listener, Progress, settle
+from dpverdict.search.tight import tight_factor
 from dpverdict.target import load
 
 OUT = "dpverdict-out"
@@ -47,6 +49,8 @@ class Question:
     arguments: Mapping[str, object]
     claim: Claim
     prune: bool = True
+    tight: bool = False
+    """Whether the least factor is asked for as well."""
 
     def space(self) -> Space:
         """The mechanism's exact programs, none of them looked for yet."""
@@ -56,6 +60,11 @@ class Question:
                 return ExactProgram.of(self.mechanism.program_for(given, self.arguments))
 
         return Space(self.claim, program_for, self.prune)
+
+    @property
+    def is_about_sets(self) -> bool:
+        """Whether δ > 0, so that sets of outputs have to be compared and not only single ones."""
+        return isinstance(self.claim.guarantee, Proportional | Approximate) and self.claim.guarantee.delta != 0
 
     @property
     def scope(self) -> Scope:
@@ -92,9 +101,9 @@ def prove(
     target: Any,
     *,
     args: Mapping[str, Any] | None = None,
+    tight: bool = False,
     seconds: float | None = SECONDS,
     out: str | Path | None = OUT,
-    prune: bool = True,
     **claim: Any,
 ) -> Verdict:
     """Prove or refute a claim exactly, for every ε of its range, on a finite domain.
@@ -103,7 +112,7 @@ def prove(
     (`domain=`, `length=`, `adjacency=`, `factor=`, `epsilon=`, `epsilon_range=`, `delta=`, `claim=`).  What is proved
     is about the scope in the verdict.  The certificate is written into the folder `out`, unless that is None.
     """
-    question = question_of(target, args, claim, prune=prune)
+    question = replace(question_of(target, args, claim, prune=True), tight=tight)
     return answer(question, Work(seconds, None, None if out is None else Path(out)))
 
 
@@ -121,30 +130,67 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
 def answer(question: Question, work: Work) -> Verdict:
     """Decide, let the kernel check what was decided, and write the certificate."""
     try:
+        if question.is_about_sets:
+            if question.tight:
+                tight_factor([], question.claim)  # says why there is none
+            return _answer_sets(question, work)
         done = settle(question.space(), work.seconds, work.listen)
     except (UntraceableError, UnreadableError) as error:
         return _undecided(question, f"{error.message}: {error.why}; {error.fix}", Measured())
     measured = Measured(seconds=done.seconds)
+    if question.tight:
+        measured = _with_tight_factor(question, measured)
     if done.violation is not None:
-        return _refuted(question, done.violation, measured, work)
+        one = done.violation.comparison
+        example = Counterexample((one.output,), one.input, one.neighbour, done.violation.epsilon)
+        return _refuted(question, example, measured, work)
     if done.complete and not done.open:
-        return _proved(question, done, measured, work)
-    return _undecided(question, _why_open(done, work), measured, done)
+        return _proved(question, [settled.to_json() for settled in done.settled], measured, work)
+    return _undecided(question, _why_open(done, work), measured, (len(done.settled), len(done.open), done.complete))
 
 
-def _refuted(question: Question, found: Violation, measured: Measured, work: Work) -> Verdict:
-    one = found.comparison
-    example = Counterexample((one.output,), one.input, one.neighbour, found.epsilon)
+def _with_tight_factor(question: Question, measured: Measured) -> Measured:
+    found = tight_factor(comparisons(question.space()), question.claim)
+    where = f"the tight factor is reached or approached at {found.where}"
+    if found.exact is None:
+        where = f"the tight factor lies from {found.low} to {found.high}: {where}"
+    reasons = (where, *([found.reason] if found.reason else []))
+    return replace(measured, tight_factor=found.high if found.exact is None else found.exact, findings=reasons)
+
+
+def _answer_sets(question: Question, work: Work) -> Verdict:
+    done = settle_sets(question.space(), work.seconds, None)
+    measured, found = Measured(seconds=done.seconds), done.violation
+    if found is not None:
+        outputs = tuple(one.output for one in found.outputs)
+        one = found.comparison
+        return _refuted(question, Counterexample(outputs, one.input, one.neighbour, found.epsilon), measured, work)
+    if done.complete and not done.open:
+        entries: list[Any] = [
+            [plain(asked.comparison.input), plain(asked.comparison.neighbour), set_json.to_json(shown, asked)]
+            for asked, shown in done.settled
+        ]
+        return _proved(question, entries, measured, work)
+    reason = _time_is_up(len(done.settled), work)
+    if done.open:
+        pair, why = done.open[0]
+        reason = (
+            f"{len(done.open)} pairs are open; the first is {plain(pair.input)!r}, {plain(pair.neighbour)!r}: {why}"
+        )
+    return _undecided(question, reason, measured, (len(done.settled), len(done.open), done.complete))
+
+
+def _refuted(question: Question, example: Counterexample, measured: Measured, work: Work) -> Verdict:
     try:
         verdict = refutation(question, example, measured)
     except DoesNotHold as doubt:
         return _undecided(question, f"a counterexample was found, but the check does not confirm it: {doubt}", measured)
     evidence = {
         "kind": "violation",
-        "outputs": verdict.to_json()["witness"]["event"],  # type: ignore[index]
-        "input": plain(one.input),
-        "neighbour": plain(one.neighbour),
-        "epsilon": text_of(found.epsilon),
+        "outputs": verdict.witness.event,
+        "input": plain(example.input),
+        "neighbour": plain(example.neighbour),
+        "epsilon": text_of(example.epsilon),
     }
     return _kept(question, verdict, evidence, work)
 
@@ -173,8 +219,7 @@ def _union(outputs: tuple[Outcome, ...]) -> Union:
     return Union(tuple(OutputEquals(output) for output in outputs))
 
 
-def _proved(question: Question, done: Progress, measured: Measured, work: Work) -> Verdict:
-    entries = [settled.to_json() for settled in done.settled]
+def _proved(question: Question, entries: list[Any], measured: Measured, work: Work) -> Verdict:
     try:
         verdict = proved(question, entries, measured)
     except DoesNotHold as doubt:
@@ -184,14 +229,14 @@ def _proved(question: Question, done: Progress, measured: Measured, work: Work) 
 
 def proved(question: Question, entries: list[Any], measured: Measured) -> Proved:
     """The verdict that settled inequalities give, if the kernel settles them again.  Raises `DoesNotHold`."""
-    checked = proof.check(question.space(), entries)
+    checked = (proof.check_sets if question.is_about_sets else proof.check)(question.space(), entries)
     return Proved(scope=question.scope, method=METHOD, engine=ENGINE, measured=measured, checked=checked)
 
 
-def _undecided(question: Question, reason: str, measured: Measured, done: Progress | None = None) -> Undecided:
-    partial: dict[str, object] = {}
-    if done is not None:
-        partial = {"settled": len(done.settled), "open": len(done.open), "complete": done.complete}
+def _undecided(
+    question: Question, reason: str, measured: Measured, done: tuple[int, int, bool] | None = None
+) -> Undecided:
+    partial = {} if done is None else dict(zip(("settled", "open", "complete"), done, strict=True))
     return Undecided(
         scope=question.scope, method=METHOD, engine=ENGINE, measured=measured, reason=reason, partial=partial
     )
@@ -204,8 +249,12 @@ def _why_open(done: Progress, work: Work) -> str:
             f"{len(done.open)} of {len(done.open) + len(done.settled)} inequalities are open; the first is that of the "
             f"output {comparison.output!r} on {plain(comparison.input)!r} and {plain(comparison.neighbour)!r}: {reason}"
         )
+    return _time_is_up(len(done.settled), work)
+
+
+def _time_is_up(settled: int, work: Work) -> str:
     return (
-        f"the time is up: {len(done.settled):,} inequalities hold, and the others have not been looked at; "
+        f"the time is up: {settled:,} inequalities hold, and the others have not been looked at; "
         f"--seconds {4 * (work.seconds or SECONDS):g}, a shorter --length or a smaller --domain"
     )
 

@@ -31,6 +31,7 @@ def prove(
     domain: claimed.Domain = None,
     length: claimed.Length = None,
     arguments: options.Arguments = None,
+    tight: Annotated[bool, typer.Option("--tight", help="find the least factor as well")] = False,
     seconds: Annotated[
         str | None, typer.Option("--seconds", metavar="S", help=f"how long it may take ({SECONDS:g})")
     ] = None,
@@ -58,6 +59,7 @@ def prove(
         subject.mechanism.arguments(subject.arguments),
         claimed.claim_of(given, claimed.brought_by(subject.entry)),
         not every_pair,
+        tight,
     )
     limit = options.seconds("--seconds", seconds)
     watcher = _Watcher()
@@ -79,7 +81,9 @@ def _lines(question: Question, verdict: Verdict) -> list[str]:
         f"ε in {question.claim.epsilon_range.text}, over the real numbers",
         "",
     ]
-    return [*scope, *_answer(verdict), *([f"certificate: {verdict.certificate}"] if verdict.certificate else [])]
+    tight = [] if verdict.tight_factor is None else [f"tight factor: {verdict.to_json()['tight_factor']}"]
+    certificate = [f"certificate: {verdict.certificate}"] if verdict.certificate else []
+    return [*scope, *_answer(verdict), *tight, *verdict.findings, *certificate]
 
 
 def _answer(verdict: Verdict) -> list[str]:

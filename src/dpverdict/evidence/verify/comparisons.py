@@ -128,7 +128,10 @@ def _of_group(
         # The order within a block changes nothing: `coverage` has shown it for this output.
         seen = tuple(tuple(sorted(vector[at] for at in block)) for block in group.blocks)
         if seen not in known:
-            known[seen] = exact.probability(output, _given(vector, is_list), within, space.memo)
+            given = _given(vector, is_list)
+            if exact.unit(given, space.memo) != unit:
+                raise _other_noise()
+            known[seen] = exact.probability(output, given, within, space.memo)
         return known[seen]
 
     for a, b in group.pairs(inputs):
@@ -155,13 +158,17 @@ def common_ranges(here: Behaviour, there: Behaviour) -> list[EpsilonRange]:
     """The ranges of ε on which both behave alike.  Raises `UnreadableError` where their units differ."""
     (unit, ranges), (other_unit, others) = here, there
     if unit != other_unit:
-        raise UnreadableError(
-            "EXACT-020",
-            "two neighbours on which the noise is of different kinds",
-            why="their probabilities are functions of different powers of ε",
-            fix="audit, which judges the mechanism as it runs",
-        )
+        raise _other_noise()
     return _common(ranges, others)
+
+
+def _other_noise() -> UnreadableError:
+    return UnreadableError(
+        "EXACT-020",
+        "inputs on which the noise is of different kinds",
+        why="their probabilities are functions of different powers of ε",
+        fix="inputs on which all scales are multiples of 1/ε, or all of ε, or all fixed",
+    )
 
 
 def _common(ranges: Sequence[EpsilonRange], others: Sequence[EpsilonRange]) -> list[EpsilonRange]:

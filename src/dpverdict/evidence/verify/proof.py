@@ -14,10 +14,12 @@ from typing import Any
 from dpverdict.claim.values import plain
 from dpverdict.errors import DPVerdictError
 from dpverdict.evidence.verdict import Checked
+from dpverdict.evidence.verify import set_json
 from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons, regions_of
 from dpverdict.evidence.verify.inequality import Bound, bound_of, gap
 from dpverdict.evidence.verify.quadrature import BITS, NoAnswer, Point, probability_of
 from dpverdict.evidence.verify.refusal import DoesNotHold
+from dpverdict.evidence.verify.sets import proves, set_questions
 from dpverdict.mechanism.outcome import to_json as outcome_to_json
 from dpverdict.reading.exact.exponential import Exponential, Quotient
 from dpverdict.reading.exact.sign import Certificate, Nonnegative, decide, positive
@@ -81,6 +83,34 @@ def check(space: Space, entries: Sequence[Any]) -> Checked:
         check_probability(one, bound)
     confirmed = sum(_confirmed(space, comparison, bound) for comparison, bound in sampled)
     return Checked(settled, 0, confirmed)
+
+
+def check_sets(space: Space, entries: Sequence[Any]) -> Checked:
+    """Settle a claim with δ > 0 again, pair by pair, for every set of outputs.  Raises `DoesNotHold`."""
+    listed, settled = iter(entries), 0
+    probabilities: dict[tuple[Exponential, Exponential, Bound], Quotient] = {}
+    for question in set_questions(space):
+        one, entry = question.comparison, next(listed, None)
+        pair = f"{plain(one.input)!r} and {plain(one.neighbour)!r}"
+        if entry is None:
+            raise DoesNotHold(f"it says nothing about {pair}")
+        if not isinstance(entry, list) or entry[:2] != [plain(one.input), plain(one.neighbour)] or len(entry) != 3:
+            raise DoesNotHold(f"{entry!r} stands where the sets of outputs on {pair} have to")
+        try:
+            holds = proves(set_json.from_json(entry[2], question), question)
+        except ValueError as error:
+            raise DoesNotHold(f"for {pair} there is {error}") from None
+        if not holds:
+            raise DoesNotHold(f"it does not show the inequalities of {pair}")
+        settled += 1
+        for chance in one.chances:
+            for found in (chance.probability, chance.neighbour_probability):
+                probabilities[found.numerator, found.denominator, question.bound] = found
+    if next(listed, None) is not None:
+        raise DoesNotHold(f"it lists more than the {settled} pairs that there are")
+    for (_, _, bound), found in probabilities.items():
+        check_probability(found, bound)
+    return Checked(settled, 0)
 
 
 def check_probability(probability: Quotient, bound: Bound) -> None:

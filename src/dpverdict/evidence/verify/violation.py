@@ -11,6 +11,7 @@ from typing import Any
 from flint import arb, ctx, fmpq
 
 from dpverdict.claim.claim import Proportional
+from dpverdict.claim.delta import Delta
 from dpverdict.claim.guarantee import Approximate
 from dpverdict.claim.values import shown
 from dpverdict.evidence.verify.comparisons import NEVER, Space
@@ -60,14 +61,17 @@ def check(space: Space, example: Counterexample) -> Excess:
     """The probabilities, worked out again.  Raises `DoesNotHold`."""
     _check_scope(space, example)
     (here, unit), (there, _) = (_probability(space, example, value) for value in (example.input, example.neighbour))
-    delta = _delta(space)
     place = unit.at(example.epsilon)
-    if not _exceeds(space, example.epsilon, (here, there), place, delta):
+    if not _exceeds(space, example.epsilon, (here, there), place):
         raise DoesNotHold(
             f"at ε = {example.epsilon} the claim allows {here.digits(place)} beside {there.digits(place)}"
         )
     return Excess(
-        unit.text(here), unit.text(there), here.digits(place), there.digits(place), _loss(here, there, place, delta)
+        unit.text(here),
+        unit.text(there),
+        here.digits(place),
+        there.digits(place),
+        _loss(here, there, place, _delta(space, example.epsilon, 256)),
     )
 
 
@@ -94,19 +98,18 @@ def _probability(space: Space, example: Counterexample, value: Any) -> tuple[Quo
     return total.cancelled(), exact.unit(given)
 
 
-def _exceeds(
-    space: Space, epsilon: Fraction, probabilities: Sequence[Quotient], place: Fraction, delta: Fraction
-) -> bool:
+def _exceeds(space: Space, epsilon: Fraction, probabilities: Sequence[Quotient], place: Fraction) -> bool:
     """Whether the first is above e^{factor·ε} times the second, plus δ; a tie is not."""
     here, there = probabilities
     if _not_between_0_and_1(here, place) or _not_between_0_and_1(there, place):
         raise DoesNotHold(f"the program's choices have no probabilities at ε = {epsilon}")
     factor = factor_of(space.claim) * epsilon / place
-    if delta == 0:
+    if _delta(space, epsilon, _BITS[0]) == 0:
         return isinstance(decide(gap(here, there, factor), Interval.point(place)), Negative)
     for bits in _BITS:
         with ctx.workprec(bits):
-            allowed = (arb(_q(factor)) * arb(_q(place))).exp() * there.value(place, bits) + arb(_q(delta))
+            growth = (arb(_q(factor)) * arb(_q(place))).exp()
+            allowed = growth * there.value(place, bits) + _delta(space, epsilon, bits)
             if here.value(place, bits) > allowed:
                 return True
             if here.value(place, bits) < allowed:
@@ -119,20 +122,21 @@ def _not_between_0_and_1(probability: Quotient, place: Fraction) -> bool:
     return bool(value < 0 or value > 1)
 
 
-def _loss(here: Quotient, there: Quotient, place: Fraction, delta: Fraction) -> float:
+def _loss(here: Quotient, there: Quotient, place: Fraction, delta: arb) -> float:
     if there.numerator.is_zero:
         return math.inf
     with ctx.workprec(256):
-        loss = ((here.value(place, 256) - arb(_q(delta))) / there.value(place, 256)).log()
+        loss = ((here.value(place, 256) - delta) / there.value(place, 256)).log()
         return math.nextafter(float(loss.lower()), -math.inf)
 
 
-def _delta(space: Space) -> Fraction:
+def _delta(space: Space, epsilon: Fraction, bits: int) -> arb:
     match space.claim.guarantee:
         case Proportional(_, delta) | Approximate(_, delta):
-            return delta
+            with ctx.workprec(bits):
+                return delta.value(epsilon, bits) if isinstance(delta, Delta) else arb(_q(delta))
         case _:
-            return Fraction(0)
+            return arb(0)
 
 
 def _q(value: Fraction) -> fmpq:
