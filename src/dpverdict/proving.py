@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from dpverdict.claim import Approximate, Claim, Proportional, from_arguments
-from dpverdict.claim.exact_numbers import text_of
 from dpverdict.claim.values import plain
 from dpverdict.errors import CertificateError, DPVerdictError, UnreadableError, UntraceableError
 from dpverdict.evidence import event_text
@@ -190,7 +189,7 @@ def _refuted(question: Question, example: Counterexample, measured: Measured, wo
         "outputs": verdict.witness.event,
         "input": plain(example.input),
         "neighbour": plain(example.neighbour),
-        "epsilon": text_of(example.epsilon),
+        "epsilon": str(example.epsilon),
     }
     return _kept(question, verdict, evidence, work)
 

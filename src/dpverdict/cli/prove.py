@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from dpverdict.claim.exact_numbers import text_of
 from dpverdict.cli import claimed, options
 from dpverdict.cli.subject import find
 from dpverdict.cli.values import Typed
@@ -96,7 +95,7 @@ def _answer(verdict: Verdict) -> list[str]:
             ]
         case Refuted():
             witness, found = verdict.witness, verdict.probabilities
-            at = "" if witness.epsilon is None else f" at ε = {text_of(witness.epsilon)}"
+            at = "" if witness.epsilon is None else f" at ε = {witness.epsilon}"
             return [
                 f"REFUTED: not {_promise(verdict)}{at}",
                 f"  on {witness.input}: the event has probability {found['input_value']}",

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, NoReturn, TypeAlias
 
 from dpverdict.claim.claim import Claim
-from dpverdict.claim.exact_numbers import text_of
 from dpverdict.claim.values import plain
 
 Arithmetic: TypeAlias = Literal["real", "as-run"]
@@ -46,7 +45,7 @@ class Witness:
             "input": plain(self.input),
             "neighbour": plain(self.neighbour),
             "event": dict(self.event),
-            "epsilon": None if self.epsilon is None else text_of(self.epsilon),
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
         }
 
 
@@ -190,4 +189,4 @@ def _finite(value: float | None) -> float | str | None:
 def _factor(value: Fraction | float | None) -> str | None:
     if value is None:
         return None
-    return text_of(value) if isinstance(value, Fraction) else "inf" if math.isinf(value) else repr(value)
+    return str(value) if isinstance(value, Fraction) else "inf" if math.isinf(value) else repr(value)
