@@ -107,7 +107,7 @@ def _law(rng: random.Random, laws: tuple[str, ...]) -> tuple[str, Fraction, Frac
 def _star_step(rng: random.Random, plan: Plan, whole: bool) -> Step:
     j = rng.randrange(len(plan.draws))
     a, b = Fraction(1 if whole else rng.choice([1, 2])), Fraction(1)
-    if rng.random() < 0.3:
+    if not whole and rng.random() < 0.3:
         a = -a
     c = Fraction(rng.randint(-2, 2), 1 if whole else 2)
     edges = sorted(rng.sample(range(-2, 3), 2))

@@ -155,6 +155,17 @@ def test_whole_noise_beside_real_noise_and_multiples_of_it() -> None:
     assert values == pytest.approx(expected, rel=1e-12)
 
 
+def test_sums_of_two_whole_numbers() -> None:
+    def program(noise: Any, x: Any, epsilon: Any) -> Any:
+        return noise.discrete_laplace(x, scale=1 / epsilon) + noise.discrete_laplace(0, scale=1 / epsilon) <= 0
+
+    r = "exp(-eps)"
+    # Pr[X + Y = 0] = (1 - r)(1 + r²)/(1 + r)³, and the sum is symmetric.
+    exact = ExactProgram.of(mechanism(program).program_for(0))
+    tie = Quotient.parse(f"(1 - {r} + exp(-2*eps) - exp(-3*eps)) / (1 + 3*{r} + 3*exp(-2*eps) + exp(-3*eps))")
+    assert exact.probability(True, 0) + exact.probability(True, 0) == Quotient.parse("1") + tie
+
+
 def test_orders_of_whole_numbers_count_ties() -> None:
     def program(noise: Any, xs: Any, epsilon: Any) -> Any:
         a, b, c, d = (noise.discrete_laplace(x, scale=1 / epsilon) for x in xs)

@@ -191,8 +191,8 @@ def _by_values(component: Component, memo: Memo) -> Quotient:
     if not ranges:
         raise UnreadableError(
             "EXACT-019",
-            "comparisons of whole numbers with real ones, or of multiples of whole numbers",
-            why="sums over infinitely many whole numbers are known for comparisons of single draws only",
+            "comparisons that mix whole and real noise, or sums, differences and multiples of whole noise",
+            why="over infinitely many whole numbers, sums are known for comparisons of single draws",
             fix="noise.truncated_discrete_laplace, which has finitely many values; or one kind of noise",
         )
     at = min(ranges, key=lambda place: ranges[place].high - ranges[place].low)
