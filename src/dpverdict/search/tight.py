@@ -66,7 +66,7 @@ def tight_factor(comparisons: Iterable[Comparison], claim: Claim) -> Tight:
     """
     if isinstance(claim.guarantee, Proportional | Approximate) and claim.guarantee.delta != 0:
         raise UnreadableError(
-            "EXACT-024",
+            "EXACT-034",
             "the tight factor of a claim with δ > 0",
             why="the least ε is then another one for each δ, and no multiple of ε",
             fix="leave out --delta",

@@ -164,7 +164,7 @@ def common_ranges(here: Behaviour, there: Behaviour) -> list[EpsilonRange]:
 
 def _other_noise() -> UnreadableError:
     return UnreadableError(
-        "EXACT-020",
+        "EXACT-030",
         "inputs on which the noise is of different kinds",
         why="their probabilities are functions of different powers of ε",
         fix="inputs on which all scales are multiples of 1/ε, or all of ε, or all fixed",
