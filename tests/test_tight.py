@@ -155,7 +155,7 @@ def test_the_factor_does_not_depend_on_what_is_promised() -> None:
 def test_there_is_no_tight_factor_with_delta(delta: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         tight(binned, delta=delta)
-    assert caught.value.code == "EXACT-024"
+    assert caught.value.code == "EXACT-034"
 
 
 def test_conditions_on_epsilon() -> None:
