@@ -28,6 +28,7 @@ class DummyNode(Value):
 TERM = NODE.replace("DummyNode", "DummyTerm").replace("then: Node", "inner: Term")
 
 READERS_OF_NODES = {
+    "mechanism/dip_language/nodes.py",
     "mechanism/evaluate.py",
     "mechanism/explain.py",
     "mechanism/graph.py",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from dpverdict.mechanism.dip_language.chain import Chain, Emitted, Event, Way
 from dpverdict.mechanism.graph import in_order
@@ -194,4 +194,6 @@ def _paths(root: Node) -> int:
                 counts[id(node)] = counts[id(yes)] + counts[id(no)]
             case ReturnNode() | RaiseNode():
                 counts[id(node)] = 1
+            case _:
+                assert_never(node)
     return counts[id(root)]
