@@ -8,12 +8,16 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 .PHONY: demo test lint bench verify clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/base.stamp  ## explain and sample an example with a planted bug
+demo: $(VENV)/base.stamp  ## explain, sample and refute an example with a planted bug
 	@echo 'A sparse vector technique whose noise shrinks as its answers are used up, as a program:'
 	@echo
 	$(BIN)/dpverdict explain examples/countdown_svt.py:countdown_svt --input 0,1,0
 	@echo
 	$(BIN)/dpverdict sample examples/countdown_svt.py:countdown_svt --input 0,1,0 --runs 1e6
+	@echo
+	@echo 'Its claim, for every ε and every pair of neighbours (exit status 1 says that it is refuted):'
+	@echo
+	$(BIN)/dpverdict prove examples/countdown_svt.py:countdown_svt --domain -1,0,1 --length 5; test $$? -eq 1
 
 test: $(VENV)/test.stamp  ## the tests, without the long checks
 	$(BIN)/python -m pytest

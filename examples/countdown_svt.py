@@ -7,6 +7,7 @@ its share.  At stop_after = 2 the exact loss is up to 5/4 of the claim.
 
     dpverdict explain examples/countdown_svt.py:countdown_svt --input 0,1,0
     dpverdict sample examples/countdown_svt.py:countdown_svt --input 0,1,0 --runs 1e6
+    dpverdict prove examples/countdown_svt.py:countdown_svt --domain -1,0,1 --length 5
 """
 
 from __future__ import annotations
