@@ -31,6 +31,7 @@ READERS_OF_NODES = {
     "mechanism/evaluate.py",
     "mechanism/explain.py",
     "mechanism/graph.py",
+    "reading/exact/paths.py",
     "reading/sample/masked.py",
     "reading/sample/plan.py",
     "reading/sample/split.py",
@@ -41,6 +42,8 @@ READERS_OF_TERMS = {
     "mechanism/explain.py",
     "mechanism/facts.py",
     "mechanism/properties.py",
+    "reading/exact/numbers.py",
+    "reading/exact/paths.py",
     "reading/sample/values.py",
 }
 

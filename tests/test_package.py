@@ -14,12 +14,14 @@ import dpverdict
 
 ROOT = Path(__file__).parent.parent
 EXPORTED = [
+    "ExactDistribution",
     "Mechanism",
     "__version__",
     "argmax",
     "argmin",
     "choose",
     "discretise",
+    "distribution",
     "exp",
     "log",
     "maximum",

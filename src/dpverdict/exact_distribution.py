@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -113,5 +114,7 @@ def plain(outcome: Outcome) -> object:
             return {str(name): plain(item) for name, item in outcome.items()}
         case Raised():
             return {"exception": outcome.exception}
+        case float() if not math.isfinite(outcome):
+            return str(outcome)
         case _:
             return outcome

@@ -34,6 +34,20 @@ CERTAIN = Quotient(ONE)
 IMPOSSIBLE = Quotient(Exponential.zero())
 
 
+def times(one: Quotient, other: Quotient) -> Quotient:
+    """The product; polynomials, which are most, without a look at their denominators."""
+    if one.denominator is ONE and other.denominator is ONE:
+        return Quotient(one.numerator * other.numerator)
+    return one * other
+
+
+def plus(one: Quotient, other: Quotient) -> Quotient:
+    """The sum; polynomials, which are most, without a look at their denominators."""
+    if one.denominator is ONE and other.denominator is ONE:
+        return Quotient(one.numerator + other.numerator)
+    return one + other
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
     """Draws that comparisons connect."""
@@ -67,7 +81,7 @@ def probability_of(component: Component, memo: Memo) -> Quotient:
             probability_of(Component(component.densities, (*others, Constraint(terms, -end))), memo)
             for end in (upper[terms], excluded)
         ]
-        return sides[0] - sides[1]
+        return plus(sides[0], -sides[1])
     constraints = [Constraint(terms, -end) for terms, end in upper.items()]
     constraints += [Constraint(tuple((at, -c) for at, c in terms), end) for terms, end in lower.items()]
     return _of_tightest(Component(component.densities, tuple(constraints)), memo)
@@ -130,7 +144,9 @@ def _by_cells(component: Component) -> Quotient:
 def _without_units(found: Exponential, densities: Iterable[Density | WholeDensity]) -> Quotient:
     """The probability, from what integrals give: x times that for each even density."""
     even = sum(isinstance(density, Even) for density in densities)
-    return Quotient(found, Exponential.term(1, even)).cancelled() if even else Quotient(found)
+    while even and not found.is_zero and not found.parts[0]:
+        found, even = Exponential(found.scale, found.parts[1:]), even - 1
+    return Quotient(found, Exponential.term(1, even)) if even else Quotient(found)
 
 
 # --- draw by draw ------------------------------------------------------------------------------------------------
@@ -192,7 +208,7 @@ def probability_of_all(
         order = {at: number for number, at in enumerate(sorted(places))}
         moved = [Constraint(tuple((order[at], c) for at, c in one.terms), one.offset) for one in listed]
         part = probability_of(Component(tuple(densities[at] for at in order), tuple(moved)), memo)
-        total = part if total is CERTAIN else total * part
+        total = part if total is CERTAIN else times(total, part)
     return total
 
 

@@ -8,19 +8,20 @@ from fractions import Fraction
 from typing import Any
 
 from dpverdict.errors import InputError, UnreadableError
-from dpverdict.mechanism.constants import to_python
+from dpverdict.mechanism.constants import FALSE, to_python
 from dpverdict.mechanism.evaluate import arrange
 from dpverdict.mechanism.outcome import Outcome, Raised, freeze, key
 from dpverdict.mechanism.structure import Constant, Program, RaiseNode, Term
 from dpverdict.mechanism.symbolic_input import fits_form, text_of
-from dpverdict.reading.exact.components import Memo
+from dpverdict.reading.exact.blocks import varies
+from dpverdict.reading.exact.components import Memo, plus
 from dpverdict.reading.exact.epsilon_ranges import ALL, EpsilonRange, ranges_of
 from dpverdict.reading.exact.epsilon_ranges import holds as holds_at
 from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
 from dpverdict.reading.exact.numbers import EPSILON, Unit, at_input, has_epsilon
 from dpverdict.reading.exact.paths import regions_of
 from dpverdict.reading.exact.regions import Pattern, Region
-from dpverdict.reading.exact.weights import Solver, prepared, units_in
+from dpverdict.reading.exact.weights import Solver, prepared, scales_of, units_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +60,39 @@ class ExactProgram:
     program: Program
     regions: Mapping[Pattern, tuple[Region, ...]]
     _solver: Solver = field(repr=False, compare=False)
+    _known: Mapping[Pattern, tuple[Outcome, Hashable]] = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, program: Program) -> ExactProgram:
         """Raises `UnreadableError` where the program has no exact reading."""
         regions = regions_of(program)
-        return cls(program, regions, prepared(regions, program.arguments))
+        known = {}
+        for pattern in regions:
+            if all(isinstance(slot, Constant) for slot in pattern.slots):
+                output = _output(pattern, None, {})
+                known[pattern] = output, key(output)
+        return cls(program, regions, prepared(regions, program.arguments), known)
 
     def outputs(self) -> tuple[Outcome, ...]:
         """The outputs that do not depend on the input's values."""
-        return tuple(_output(pattern, None, {}) for pattern in self.regions if not _depends_on_input(pattern))
+        return tuple(output for output, _ in self._known.values())
 
     def output_key(self, pattern: Pattern, input: Any) -> Hashable:
         """The key of the output that a pattern is on an input."""
-        return _key(pattern, input, self.program.arguments)
+        return self._named(pattern, input)[1]
 
-    def unit(self, input: Any) -> Unit:
+    def unit(self, input: Any, memo: Memo | None = None) -> Unit:
         """What the probabilities on an input are functions of."""
-        units = units_in(self._solver, input)
+        scales = self._scales(input)
+        if memo is None or any(varies(scale) for scale in scales):
+            return self._unit(scales, input)
+        if scales not in memo:
+            memo[scales] = self._unit(scales, input)
+        found: Unit = memo[scales]
+        return found
+
+    def _unit(self, scales: frozenset[Term], input: Any) -> Unit:
+        units = units_in(scales, input, self.program.arguments)
         if len(units) > 1:
             raise UnreadableError(
                 "EXACT-015",
@@ -86,10 +102,23 @@ class ExactProgram:
             )
         return next(iter(units), Unit(EPSILON))
 
+    def _scales(self, input: Any) -> frozenset[Term]:
+        """The scales of the regions that the input allows: of others, they may not even be defined."""
+        if not self._solver.guards:
+            return self._solver.scales
+        known = {guard: at_input(guard, input, self.program.arguments) for guard in self._solver.guards}
+        return scales_of(
+            block
+            for pattern, regions in self.regions.items()
+            for place, region in enumerate(regions)
+            if not any(known[guard] == FALSE for guard in region.guards)
+            for block in self._solver.blocks[pattern, place]
+        )
+
     def ranges(self, input: Any) -> tuple[EpsilonRange, ...]:
         """The ranges of ε on which the program behaves alike: (0, ∞), unless it has conditions on ε."""
         self._check(input)
-        guards = {guard for regions in self.regions.values() for region in regions for guard in region.guards}
+        guards = self._solver.guards
         known = [at_input(guard, input, self.program.arguments) for guard in guards]
         return ranges_of(guard for guard in known if has_epsilon(guard))
 
@@ -100,20 +129,20 @@ class ExactProgram:
         wanted, solving = key(output), self._solving(input, within, memo)
         total = Quotient(Exponential.zero())
         for pattern in self.regions:
-            if _key(pattern, input, self.program.arguments) == wanted:
-                total = total + solving.of(pattern)
-        return total.cancelled()
+            if self._named(pattern, input)[1] == wanted:
+                total = plus(total, solving.of(pattern))
+        return _tidy(total)
 
     def distribution(self, input: Any, within: EpsilonRange | None = None, memo: Memo | None = None) -> Distribution:
         """Every output that the guards allow, with its probability; they sum to 1, which is checked."""
         solving = self._solving(input, within, memo)
         found: dict[Hashable, OutputProbability] = {}
         for pattern, probability in solving.all():
-            output = _output(pattern, input, self.program.arguments)
-            earlier = found.get(key(output))
-            total = probability if earlier is None else earlier.probability + probability
-            found[key(output)] = OutputProbability(output, total)
-        outputs = tuple(OutputProbability(one.output, one.probability.cancelled()) for one in found.values())
+            output, name = self._named(pattern, input)
+            earlier = found.get(name)
+            total = probability if earlier is None else plus(earlier.probability, probability)
+            found[name] = OutputProbability(output, total)
+        outputs = tuple(OutputProbability(one.output, _tidy(one.probability)) for one in found.values())
         assert_sums_to_one(outputs, self.program.name)
         return Distribution(outputs, solving.unit, solving.within)
 
@@ -128,7 +157,15 @@ class ExactProgram:
                     fix=f"a range of ε: {ranges[0]}; or --epsilon with a value",
                 )
             within = ranges[0]
-        return _Solving(self, input, self.unit(input), within, {} if memo is None else memo)
+        memo = {} if memo is None else memo
+        return _Solving(self, input, self.unit(input, memo), within, memo)
+
+    def _named(self, pattern: Pattern, input: Any) -> tuple[Outcome, Hashable]:
+        """The output of a pattern on an input, and what tells it from others."""
+        if pattern in self._known:
+            return self._known[pattern]
+        output = _output(pattern, input, self.program.arguments)
+        return output, key(output)
 
     def _check(self, input: Any) -> None:
         program = self.program
@@ -160,7 +197,7 @@ class _Solving:
         for place, region in enumerate(self.exact.regions[pattern]):
             if self._allowed(region):
                 part = self.exact._solver.probability((pattern, place), self.input, self.unit, self.memo)
-                total = part if total is None else total + part
+                total = part if total is None else plus(total, part)
         return Quotient(Exponential.zero()) if total is None else total
 
     def _allowed(self, region: Region) -> bool:
@@ -173,23 +210,23 @@ class _Solving:
 
 def assert_sums_to_one(outputs: tuple[OutputProbability, ...], name: str) -> None:
     """An error inside this reading would show here: it is never passed over."""
+    plain = Exponential.zero()
     sums: dict[Exponential, Exponential] = {}
     for one in outputs:
-        below = one.probability.denominator
-        sums[below] = sums[below] + one.probability.numerator if below in sums else one.probability.numerator
-    total = Quotient(Exponential.zero())
+        above, below = one.probability.numerator, one.probability.denominator
+        if below is ONE:
+            plain = plain + above
+        else:
+            sums[below] = sums[below] + above if below in sums else above
+    total = Quotient(plain)
     for below, above in sums.items():
-        total = total + Quotient(above, below).cancelled()
+        total = plus(total, _tidy(Quotient(above, below)))
     if total != Quotient(ONE):
         raise AssertionError(f"the probabilities of the outputs of {name} sum to {total.text()}, not to 1")
 
 
-def _depends_on_input(pattern: Pattern) -> bool:
-    return not all(isinstance(slot, Constant) for slot in pattern.slots)
-
-
-def _key(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Hashable:
-    return key(_output(pattern, input, arguments))
+def _tidy(value: Quotient) -> Quotient:
+    return value if value.denominator is ONE else value.cancelled()
 
 
 def _output(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Outcome:

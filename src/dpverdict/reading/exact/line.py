@@ -198,7 +198,7 @@ class Line:
             if coefficient != 0:
                 rows.setdefault(k, {})[j] = coefficient
         assert all(j >= 0 for row in rows.values() for j in row), "an exponential that grows"
-        affordable(max((j for row in rows.values() for j in row), default=0))
+        affordable(max((int(j) for row in rows.values() for j in row), default=0))
         parts = [_dense(rows.get(k, {})) for k in range(max(rows, default=-1) + 1)]
         return Exponential(self.scale, tuple(parts)).reduced()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
 from flint import fmpq
 
@@ -20,12 +20,21 @@ from dpverdict.mechanism.properties import children, draws_in
 from dpverdict.mechanism.rebuild import rebuild
 from dpverdict.mechanism.structure import (
     Affine,
+    All,
+    Any_,
+    ArgMax,
+    Choose,
+    Comparison,
     Constant,
+    Draw,
     Elementary,
     Epsilon,
     Input,
+    Lookup,
+    Not,
     Parameter,
     Product,
+    Ranked,
     Term,
 )
 from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient, fraction
@@ -37,15 +46,11 @@ _X = Exponential.term(1, 1, 0)
 
 def at_input(term: Term, given: Any, arguments: Mapping[str, object]) -> Term:
     """The term with the input's and the parameters' values in it."""
-    match term:
-        case Input(path, _):
-            return _constant(at_path(given, path))
-        case Parameter(name):
-            return _constant(arguments[name])
-        case Constant() | Epsilon():
-            return term
-        case _:
-            return rebuild(term, lambda inner: at_input(inner, given, arguments))
+    if isinstance(term, Input):
+        return _constant(at_path(given, term.path))
+    if isinstance(term, Parameter):
+        return _constant(arguments[term.name])
+    return rebuild(term, lambda inner: at_input(inner, given, arguments))
 
 
 def _constant(content: object) -> Constant:
@@ -139,8 +144,12 @@ def _quotient(term: Term, unit: Unit) -> Quotient:
             return result
         case Elementary("exp", argument):
             return exponential_of(_quotient(argument, unit), unit, term)
-        case _:
+        case Epsilon() | Product() | Elementary() | Input() | Parameter() | Draw():
             raise _no_form(term)
+        case Comparison() | Not() | All() | Any_() | Choose() | Ranked() | ArgMax() | Lookup():
+            raise _no_form(term)
+        case _:
+            assert_never(term)
 
 
 def _power(base: Term, exponent: int, unit: Unit) -> Quotient:

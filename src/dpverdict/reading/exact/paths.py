@@ -152,7 +152,7 @@ class _State:
         return decided
 
     def slot(self, term: Term) -> Term:
-        """The value of an emitted term: a constant, or a function of the input alone."""
+        """The value of an emitted term, or of a law's parameter: a constant, or free of noise."""
         resolved = self.resolved(term)
         if kind_of(resolved) is Kind.TRUTH:
             return truth(self.truth(resolved))
@@ -243,7 +243,7 @@ class _State:
 
     def _law(self, draw: Draw) -> Law:
         """The law with its parameters free of noise."""
-        parameters = tuple(self.resolved(parameter) for parameter in draw.law.parameters)
+        parameters = tuple(map(self.slot, draw.law.parameters))
         return draw.law.with_parameters(parameters)
 
     def _comparison(self, condition: Term) -> LinearComparison:

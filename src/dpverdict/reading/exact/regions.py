@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpverdict.mechanism import structure
 from dpverdict.mechanism.structure import Draw, Law, RaiseNode, ReturnNode, Term
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
+@structure.value
+class Noise(structure.Value):
     """A draw, and its law with the parameters that it has in the region: free of noise, not of inputs and ε."""
 
     draw: Draw
@@ -50,8 +51,8 @@ class Region:
     choices: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+@structure.value
+class Pattern(structure.Value):
     """An output: how a run ends, and its slots, which are constants or functions of the input alone."""
 
     ending: ReturnNode | RaiseNode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -20,14 +20,14 @@ from dpverdict.mechanism.laws import (
     TruncatedGeometric,
     Uniform,
 )
-from dpverdict.mechanism.properties import inputs_in
 from dpverdict.mechanism.structure import Law, Term
-from dpverdict.reading.exact.components import Memo, probability_of_all
+from dpverdict.reading.exact.blocks import Block, Number, blocks_of, centred
+from dpverdict.reading.exact.components import Memo, probability_of_all, times
 from dpverdict.reading.exact.densities import Density, Even, Geometric, OneSided, Ranged, TwoSided, WholeDensity
 from dpverdict.reading.exact.exponential import ONE, Quotient
 from dpverdict.reading.exact.exponential import Exponential as Polynomial
 from dpverdict.reading.exact.numbers import Unit, at_input, exponential_of, quotient_at, rate_at, rational_at
-from dpverdict.reading.exact.regions import Choice, LinearComparison, Noise, Pattern, Region
+from dpverdict.reading.exact.regions import Choice, Noise, Pattern, Region
 
 _SCALED = Laplace | Exponential | DiscreteLaplace | TruncatedDiscreteLaplace | TruncatedGeometric
 
@@ -36,20 +36,14 @@ Place: TypeAlias = tuple[Pattern, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Draws that a region's comparisons connect, with the comparisons."""
-
-    noise: tuple[Noise, ...]
-    comparisons: tuple[LinearComparison, ...]
-    terms: tuple[tuple[tuple[int, Fraction], ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Solver:
     """The regions of a program, cut into independent blocks."""
 
     blocks: Mapping[Place, tuple[Block, ...]]
     choices: Mapping[Place, tuple[Choice, ...]]
+    guards: tuple[Term, ...]
+    scales: frozenset[Term]
+    """All scales of noise in comparisons."""
     arguments: Mapping[str, object]
 
     def probability(self, place: Place, given: Any, unit: Unit, memo: Memo) -> Quotient:
@@ -57,27 +51,38 @@ class Solver:
         total: Quotient | None = None
         for choice in self.choices[place]:
             part = self._weight(choice, given, unit, memo)
-            total = part if total is None else total * part
+            total = part if total is None else times(total, part)
         for block in self.blocks[place]:
             part = self._block(block, given, memo)
-            total = part if total is None else total * part
+            total = part if total is None else times(total, part)
         return Quotient(ONE) if total is None else total
 
     def _block(self, block: Block, given: Any, memo: Memo) -> Quotient:
-        densities = tuple(self._density(noise.law, given, memo) for noise in block.noise)
+        offsets = [offset(given) for offset in block.offsets]
+        if block.shape is None:
+            return self._solved(block, offsets, given, memo)
+        key = block.key(offsets)
+        found: Quotient | None = memo.get(key)
+        if found is None:
+            found = memo[key] = self._solved(block, offsets, given, memo)
+        return found
+
+    def _solved(self, block: Block, offsets: Sequence[Number], given: Any, memo: Memo) -> Quotient:
+        densities = tuple(self._density(block, noise, given, memo) for noise in block.noise)
         inequalities = [
-            (terms, rational_at(one.offset, given, self.arguments), one.strict)
-            for terms, one in zip(block.terms, block.comparisons, strict=True)
+            (terms, Fraction(offset), one.strict)
+            for terms, offset, one in zip(block.terms, offsets, block.comparisons, strict=True)
         ]
         return probability_of_all(densities, inequalities, memo)
 
-    def _density(self, law: Law, given: Any, memo: Memo) -> Density | WholeDensity:
-        known: Density | WholeDensity | None = memo.get(law)
-        if known is None:
-            known = density_of(law, given, self.arguments)
-            if not any(inputs_in(parameter) for parameter in law.parameters):
-                memo[law] = known
-        return known
+    def _density(self, block: Block, noise: Noise, given: Any, memo: Memo) -> Density | WholeDensity:
+        if block.shape is None:
+            return density_of(noise.law, given, self.arguments)
+        law = centred(noise.law)
+        if law not in memo:
+            memo[law] = density_of(law, given, self.arguments)
+        found: Density | WholeDensity = memo[law]
+        return found
 
     def _weight(self, choice: Choice, given: Any, unit: Unit, memo: Memo) -> Quotient:
         law = choice.noise.law
@@ -95,37 +100,21 @@ def prepared(regions: Mapping[Pattern, Sequence[Region]], arguments: Mapping[str
     choices: dict[Place, tuple[Choice, ...]] = {}
     for pattern, listed in regions.items():
         for number, region in enumerate(listed):
-            blocks[pattern, number] = tuple(_blocks(region))
+            blocks[pattern, number] = blocks_of(region, arguments)
             choices[pattern, number] = region.choices
-    return Solver(blocks, choices, arguments)
+    guards = dict.fromkeys(guard for listed in regions.values() for region in listed for guard in region.guards)
+    scales = scales_of(block for found in blocks.values() for block in found)
+    return Solver(blocks, choices, tuple(guards), scales, arguments)
 
 
-def _blocks(region: Region) -> list[Block]:
-    groups: list[tuple[set[Noise], list[LinearComparison]]] = []
-    for comparison in region.comparisons:
-        noise, listed = {one for one, _ in comparison.terms}, [comparison]
-        apart = []
-        for group in groups:
-            if group[0] & noise:
-                noise |= group[0]
-                listed = group[1] + listed
-            else:
-                apart.append(group)
-        groups = [*apart, (noise, listed)]
-    return [_block_of(listed) for _, listed in groups]
+def units_in(scales: Iterable[Term], given: Any, arguments: Mapping[str, object]) -> set[Unit]:
+    """The units of the rates that belong to scales of noise."""
+    return {rate_at(scale, given, arguments)[1] for scale in scales}
 
 
-def _block_of(comparisons: Sequence[LinearComparison]) -> Block:
-    noise = tuple(dict.fromkeys(one for comparison in comparisons for one, _ in comparison.terms))
-    place = {one: at for at, one in enumerate(noise)}
-    terms = tuple(tuple((place[one], c) for one, c in comparison.terms) for comparison in comparisons)
-    return Block(noise, tuple(comparisons), terms)
-
-
-def units_in(solver: Solver, given: Any) -> set[Unit]:
-    """The units of all rates that comparisons need."""
-    laws = {noise.law for blocks in solver.blocks.values() for block in blocks for noise in block.noise}
-    return {rate_at(law.scale, given, solver.arguments)[1] for law in laws if isinstance(law, _SCALED)}
+def scales_of(blocks: Iterable[Block]) -> frozenset[Term]:
+    """The scales of the noise in blocks."""
+    return frozenset(one.law.scale for block in blocks for one in block.noise if isinstance(one.law, _SCALED))
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
