@@ -40,7 +40,7 @@ Listener: TypeAlias = Callable[[Progress], None]
 def settle(space: Space, seconds: float | None = None, listen: Listener | None = None) -> Progress:
     """Settle comparisons until there are none left, one of them is a violation, or the time is up."""
     begun, done = time.perf_counter(), Progress()
-    if not (space.claim.epsilon_range.only or _is_in_epsilon(space)):
+    if not (space.claim.epsilon_range.only or is_in_epsilon(space)):
         return _probed(space, begun)
     for comparison, bound, function in inequalities(space):
         match decide(function, bound.interval):
@@ -67,7 +67,7 @@ def settle(space: Space, seconds: float | None = None, listen: Listener | None =
 _PLACES = tuple(Fraction(2) ** power for power in (0, -2, 2, -4, 4, -1, 1))
 
 
-def _is_in_epsilon(space: Space) -> bool:
+def is_in_epsilon(space: Space) -> bool:
     """Whether probabilities are functions of ε, so that they can be compared with e^ε over a range."""
     first = next(iter(space.claim.pairs()), None)
     if first is None:

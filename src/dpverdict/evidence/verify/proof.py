@@ -6,11 +6,12 @@ their probabilities are found here, so that a proof that leaves one out does not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpverdict.claim.claim import Claim
 from dpverdict.claim.values import plain
 from dpverdict.errors import DPVerdictError
 from dpverdict.evidence.verdict import Checked
@@ -46,9 +47,14 @@ class Settled:
 
 def inequalities(space: Space) -> Iterator[tuple[Comparison, Bound, Exponential]]:
     """Every different inequality that the claim consists of, once, in a fixed order: the function must be ≥ 0."""
+    return different(space.claim, comparisons(space))
+
+
+def different(claim: Claim, listed: Iterable[Comparison]) -> Iterator[tuple[Comparison, Bound, Exponential]]:
+    """What the claim says of each comparison, unless it has said the same of an earlier one."""
     known = set()
-    for comparison in comparisons(space):
-        bound = bound_of(space.claim, comparison.unit, comparison.within)
+    for comparison in listed:
+        bound = bound_of(claim, comparison.unit, comparison.within)
         if bound is None:
             continue
         here, there = comparison.probability, comparison.neighbour_probability
