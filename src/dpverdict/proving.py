@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpverdict.claim import Claim, from_arguments
 from dpverdict.claim.exact_numbers import text_of
@@ -17,16 +17,18 @@ from dpverdict.evidence import event_text
 from dpverdict.evidence.certificate import Certificate, certificate, read
 from dpverdict.evidence.events import OutputEquals, Union
 from dpverdict.evidence.verdict import Measured, Proved, Refuted, Scope, Undecided, Verdict, Witness
-from dpverdict.evidence.verify import proof, violation
-from dpverdict.evidence.verify.comparisons import Space
+from dpverdict.evidence.verify import proof, set_proof, violation
+from dpverdict.evidence.verify.comparisons import Comparison, Space
 from dpverdict.evidence.verify.refusal import DoesNotHold
+from dpverdict.evidence.verify.sets import is_about_sets
 from dpverdict.evidence.verify.violation import Counterexample
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.explain import explain
 from dpverdict.mechanism.outcome import Outcome
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.reading.exact.exact_program import ExactProgram
-from dpverdict.search.decision import Listener, Progress, Violation, settle
+from dpverdict.search.approximate import SetProgress, SetViolation, settle_sets
+from dpverdict.search.decision import Progress, Violation, settle
 from dpverdict.target import load
 
 OUT = "dpverdict-out"
@@ -79,6 +81,10 @@ class Question:
         return hashlib.sha256(explain(program).encode()).hexdigest()
 
 
+Listener: TypeAlias = Callable[[Progress | SetProgress], None]
+"""Hears, after each comparison, what is settled so far."""
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """How long a decision may take, who hears of it, and where the certificate goes (None: nowhere)."""
@@ -120,8 +126,12 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
 
 def answer(question: Question, work: Work) -> Verdict:
     """Decide, let the kernel check what was decided, and write the certificate."""
+    done: Progress | SetProgress
     try:
-        done = settle(question.space(), work.seconds, work.listen)
+        if is_about_sets(question.claim):
+            done = settle_sets(question.space(), work.seconds, work.listen)
+        else:
+            done = settle(question.space(), work.seconds, work.listen)
     except (UntraceableError, UnreadableError) as error:
         return _undecided(question, f"{error.message}: {error.why}; {error.fix}", Measured())
     measured = Measured(seconds=done.seconds)
@@ -132,9 +142,9 @@ def answer(question: Question, work: Work) -> Verdict:
     return _undecided(question, _why_open(done, work), measured, done)
 
 
-def _refuted(question: Question, found: Violation, measured: Measured, work: Work) -> Verdict:
+def _refuted(question: Question, found: Violation | SetViolation, measured: Measured, work: Work) -> Verdict:
     one = found.comparison
-    example = Counterexample((one.output,), one.input, one.neighbour, found.epsilon)
+    example = Counterexample(found.outcomes, one.input, one.neighbour, found.epsilon)
     try:
         verdict = refutation(question, example, measured)
     except DoesNotHold as doubt:
@@ -173,8 +183,8 @@ def _union(outputs: tuple[Outcome, ...]) -> Union:
     return Union(tuple(OutputEquals(output) for output in outputs))
 
 
-def _proved(question: Question, done: Progress, measured: Measured, work: Work) -> Verdict:
-    entries = [settled.to_json() for settled in done.settled]
+def _proved(question: Question, done: Progress | SetProgress, measured: Measured, work: Work) -> Verdict:
+    entries = done.entries()
     try:
         verdict = proved(question, entries, measured)
     except DoesNotHold as doubt:
@@ -184,11 +194,14 @@ def _proved(question: Question, done: Progress, measured: Measured, work: Work) 
 
 def proved(question: Question, entries: list[Any], measured: Measured) -> Proved:
     """The verdict that settled inequalities give, if the kernel settles them again.  Raises `DoesNotHold`."""
-    checked = proof.check(question.space(), entries)
+    check = set_proof.check if is_about_sets(question.claim) else proof.check
+    checked = check(question.space(), entries)
     return Proved(scope=question.scope, method=METHOD, engine=ENGINE, measured=measured, checked=checked)
 
 
-def _undecided(question: Question, reason: str, measured: Measured, done: Progress | None = None) -> Undecided:
+def _undecided(
+    question: Question, reason: str, measured: Measured, done: Progress | SetProgress | None = None
+) -> Undecided:
     partial: dict[str, object] = {}
     if done is not None:
         partial = {"settled": len(done.settled), "open": len(done.open), "complete": done.complete}
@@ -197,12 +210,13 @@ def _undecided(question: Question, reason: str, measured: Measured, done: Progre
     )
 
 
-def _why_open(done: Progress, work: Work) -> str:
+def _why_open(done: Progress | SetProgress, work: Work) -> str:
     if done.open:
         comparison, reason = done.open[0]
+        about = f"the output {comparison.output!r} on " if isinstance(comparison, Comparison) else ""
         return (
-            f"{len(done.open)} of {len(done.open) + len(done.settled)} inequalities are open; the first is that of the "
-            f"output {comparison.output!r} on {plain(comparison.input)!r} and {plain(comparison.neighbour)!r}: {reason}"
+            f"{len(done.open)} of {len(done.open) + len(done.settled)} inequalities are open; the first is that of "
+            f"{about}{plain(comparison.input)!r} and {plain(comparison.neighbour)!r}: {reason}"
         )
     return (
         f"the time is up: {len(done.settled):,} inequalities hold, and the others have not been looked at; "

@@ -11,6 +11,7 @@ from typing import Any
 
 from dpverdict.claim.claim import Claim, EpsilonRange, Proportional, check_factor, usual_neighbourhood
 from dpverdict.claim.compound_domain import of_length
+from dpverdict.claim.delta import Delta, check_delta_on, delta_text, read_delta
 from dpverdict.claim.domain import Anything, Domain
 from dpverdict.claim.domain_text import domain_from, length_in
 from dpverdict.claim.exact_numbers import exact, number, text_of
@@ -110,8 +111,16 @@ def _promise(named: Mapping[str, Any], style: Style) -> tuple[Guarantee | Propor
             fix=f"leave out {style('epsilon').rstrip('= ')}",
         )
     factor = _number(named.get("factor", 1), style("factor"), check_factor)
-    delta = _number(named.get("delta", 0), style("delta"), check_delta)
-    return Proportional(factor, delta), _range(named, style, None)
+    delta = read_delta(named.get("delta", 0), style("delta"))
+    written = Written.of(
+        style("delta"), delta_text(delta) if not isinstance(named.get("delta"), str) else named["delta"]
+    )
+    if isinstance(delta, Fraction):
+        check_delta(delta, written)
+    epsilon_range = _range(named, style, None)
+    if isinstance(delta, Delta):
+        check_delta_on(delta, epsilon_range.low, epsilon_range.high, written)
+    return Proportional(factor, delta), epsilon_range
 
 
 def _range(named: Mapping[str, Any], style: Style, promise: Guarantee | None) -> EpsilonRange:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpverdict.claim.compound_domain import Record, Vector
+from dpverdict.claim.delta import Delta, check_delta_on, delta_json, delta_text, read_delta
 from dpverdict.claim.domain import Anything, Domain
 from dpverdict.claim.exact_numbers import exact, json_of, text_of
 from dpverdict.claim.finite import Finite
@@ -66,22 +67,29 @@ class EpsilonRange:
 
 @dataclass(frozen=True)
 class Proportional:
-    """(t·ε, δ)-differential privacy, ε being the mechanism's own parameter: a promise for each value of it."""
+    """(t·ε, δ)-differential privacy, ε being the mechanism's own parameter: a promise for each value of it.
+
+    δ is a rational, or a function of ε.
+    """
 
     factor: Fraction = Fraction(1)
-    delta: Fraction = Fraction(0)
+    delta: Fraction | Delta = Fraction(0)
 
     def __post_init__(self) -> None:
-        factor, delta = exact(self.factor, "factor="), exact(self.delta, "delta=")
+        factor, delta = exact(self.factor, "factor="), read_delta(self.delta, "delta=")
         check_factor(factor, Written.of("factor=", text_of(factor)))
-        check_delta(delta, Written.of("delta=", text_of(delta)))
+        if isinstance(delta, Fraction):
+            check_delta(delta, Written.of("delta=", text_of(delta)))
         object.__setattr__(self, "factor", factor)
         object.__setattr__(self, "delta", delta)
 
     def at(self, epsilon: Fraction) -> Guarantee:
-        """The promise at one value of ε."""
-        promised = self.factor * epsilon
-        return Pure(promised) if self.delta == 0 else Approximate(promised, self.delta)
+        """The promise at one value of ε; a δ that is irrational there is rounded up, so that what contradicts the
+        promise contradicts the claim."""
+        promised, delta = self.factor * epsilon, self.delta
+        if isinstance(delta, Delta):
+            return Approximate(promised, delta.rounded_up(epsilon))
+        return Pure(promised) if delta == 0 else Approximate(promised, delta)
 
 
 def check_factor(value: Fraction, written: Written) -> None:
@@ -109,6 +117,9 @@ class Claim:
     epsilon_range: EpsilonRange = EVERY_EPSILON
 
     def __post_init__(self) -> None:
+        delta = self.guarantee.delta if isinstance(self.guarantee, Proportional) else None
+        if isinstance(delta, Delta):
+            check_delta_on(delta, self.epsilon_range.low, self.epsilon_range.high, Written.of("delta=", delta.text))
         why = self.neighbourhood.why_useless(self.domain)
         if why is not None:
             raise Written.of("adjacency=", self.neighbourhood.text).error(
@@ -167,7 +178,7 @@ class Claim:
         return {
             "guarantee": "approximate" if self.guarantee.delta else "pure",
             "epsilon": None if only is None else json_of(only),
-            "delta": json_of(self.guarantee.delta),
+            "delta": delta_json(self.guarantee.delta),
             "factor": text_of(self.guarantee.factor),
         }
 
@@ -188,7 +199,7 @@ class Claim:
         common = {"adjacency": self.neighbourhood.text, "domain": self.domain.text}
         if isinstance(self.guarantee, Guarantee):
             return {"claim": self.guarantee.text, **common, "epsilon_range": self.epsilon_range.text}
-        promise = {"factor": text_of(self.guarantee.factor), "delta": text_of(self.guarantee.delta)}
+        promise = {"factor": text_of(self.guarantee.factor), "delta": delta_text(self.guarantee.delta)}
         return {**promise, **common, "epsilon_range": self.epsilon_range.text}
 
 

@@ -17,6 +17,7 @@ from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
 from dpverdict.proving import verify as verify_file
+from dpverdict.search.approximate import SetProgress
 from dpverdict.search.decision import Progress
 
 
@@ -122,7 +123,7 @@ class _Watcher:
     def __init__(self) -> None:
         self._watched, self._shown, self._width = sys.stderr.isatty(), time.monotonic(), 0
 
-    def show(self, done: Progress) -> None:
+    def show(self, done: Progress | SetProgress) -> None:
         """Say how many inequalities are settled, a few times a second."""
         now = time.monotonic()
         if self._watched and now - self._shown >= 0.5:

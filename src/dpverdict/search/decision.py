@@ -11,6 +11,7 @@ from typing import TypeAlias
 from dpverdict.claim.claim import EpsilonRange
 from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons
 from dpverdict.evidence.verify.proof import Settled, inequalities
+from dpverdict.mechanism.outcome import Outcome
 from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decide
 
 
@@ -20,6 +21,11 @@ class Violation:
 
     comparison: Comparison
     epsilon: Fraction
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The event."""
+        return (self.comparison.output,)
 
 
 @dataclass(slots=True)
@@ -32,6 +38,10 @@ class Progress:
     seconds: float = 0.0
     complete: bool = False
     """Whether every comparison has been looked at."""
+
+    def entries(self) -> list[list[object]]:
+        """What the certificate says of each that is settled."""
+        return [one.to_json() for one in self.settled]
 
 
 Listener: TypeAlias = Callable[[Progress], None]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpverdict.claim.claim import Claim
 from dpverdict.claim.compound_domain import Vector
@@ -138,7 +138,22 @@ def _of_group(
 
 def _compared(space: Space, a: Any, b: Any) -> Iterator[Comparison]:
     (one, mine), (other, theirs) = space.on(a), space.on(b)
-    unit, other_unit = one.unit(mine), other.unit(theirs)
+    unit = one.unit(mine)
+    for within in common_ranges((unit, one.ranges(mine)), (other.unit(theirs), other.ranges(theirs))):
+        laws = [one.distribution(mine, within, space.memo), other.distribution(theirs, within, space.memo)]
+        here, there = ({key(found.output): found for found in law.outputs} for law in laws)
+        for at in here:
+            against = there[at].probability if at in there else NEVER
+            yield Comparison(here[at].output, a, b, here[at].probability, against, within, unit)
+
+
+Behaviour: TypeAlias = tuple[Unit, Sequence[EpsilonRange]]
+"""What a program's probabilities on an input are functions of, and the ranges of ε on which it behaves alike."""
+
+
+def common_ranges(here: Behaviour, there: Behaviour) -> list[EpsilonRange]:
+    """The ranges of ε on which both behave alike.  Raises `UnreadableError` where their units differ."""
+    (unit, ranges), (other_unit, others) = here, there
     if unit != other_unit:
         raise UnreadableError(
             "EXACT-020",
@@ -146,12 +161,7 @@ def _compared(space: Space, a: Any, b: Any) -> Iterator[Comparison]:
             why="their probabilities are functions of different powers of ε",
             fix="audit, which judges the mechanism as it runs",
         )
-    for within in _common(one.ranges(mine), other.ranges(theirs)):
-        laws = [one.distribution(mine, within, space.memo), other.distribution(theirs, within, space.memo)]
-        here, there = ({key(found.output): found for found in law.outputs} for law in laws)
-        for at in here:
-            against = there[at].probability if at in there else NEVER
-            yield Comparison(here[at].output, a, b, here[at].probability, against, within, unit)
+    return _common(ranges, others)
 
 
 def _common(ranges: Sequence[EpsilonRange], others: Sequence[EpsilonRange]) -> list[EpsilonRange]:

@@ -85,7 +85,7 @@ def check(space: Space, entries: Sequence[Any]) -> Checked:
         raise DoesNotHold(f"it lists more than the {settled} inequalities that there are")
     for one, bound in probabilities.values():
         check_probability(one, bound)
-    confirmed = sum(_confirmed(space, comparison, bound) for comparison, bound in sampled)
+    confirmed = sum(is_confirmed(space, comparison, bound) for comparison, bound in sampled)
     return Checked(settled, 0, confirmed)
 
 
@@ -99,7 +99,7 @@ def check_probability(probability: Quotient, bound: Bound) -> None:
     raise DoesNotHold(f"{probability.text()} is no probability for every ε of the claim")
 
 
-def _confirmed(space: Space, comparison: Comparison, bound: Bound) -> bool:
+def is_confirmed(space: Space, comparison: Comparison, bound: Bound) -> bool:
     """Whether both probabilities were confirmed by quadrature.  Raises `DoesNotHold` where the two ways differ."""
     place = bound.interval.low if bound.interval.is_point else bound.interval.place(BETWEEN)
     both = ((comparison.input, comparison.probability), (comparison.neighbour, comparison.neighbour_probability))

@@ -42,7 +42,7 @@ class WithConstant:
         for term in self.function.terms():
             power = term.rate * eps
             multiples[power] = multiples.get(power, Fraction(0)) + term.coefficient * eps**term.power
-        return _sign_of_sum(multiples)
+        return sign_of_sum(multiples)
 
     def sign_at_infinity(self) -> int:
         """The sign of the limit for ε → ∞."""
@@ -53,7 +53,7 @@ class WithConstant:
             return 1 if lasting[-1] > 0 else -1
         multiples = {self.exponent: self.coefficient}
         multiples[Fraction(0)] = multiples.get(Fraction(0), Fraction(0)) + (lasting[0] if lasting else Fraction(0))
-        return _sign_of_sum(multiples)
+        return sign_of_sum(multiples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def decide_with_constant(subject: WithConstant, interval: Interval) -> Nonnegati
     return NonnegativeByTurns(slope)
 
 
-def _sign_of_sum(multiples: dict[Fraction, Fraction]) -> int:
+def sign_of_sum(multiples: dict[Fraction, Fraction]) -> int:
     """The sign of Σ multiple·e^{-exponent} over different rational exponents."""
     present = {exponent: multiple for exponent, multiple in multiples.items() if multiple}
     bits = 64
