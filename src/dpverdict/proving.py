@@ -52,10 +52,14 @@ class Question:
 
     def space(self) -> Space:
         """The mechanism's exact programs, none of them looked for yet."""
+        known: list[ExactProgram] = []
 
         def program_for(given: Any) -> ExactProgram:
             with user_code():
-                return ExactProgram.of(self.mechanism.program_for(given, self.arguments))
+                program = self.mechanism.program_for(given, self.arguments)
+            if not known or known[-1].program is not program:
+                known.append(ExactProgram.of(program))
+            return known[-1]
 
         return Space(self.claim, program_for, self.prune)
 

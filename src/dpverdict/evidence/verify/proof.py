@@ -20,7 +20,9 @@ from dpverdict.evidence.verify.inequality import Bound, bound_of, gap
 from dpverdict.evidence.verify.quadrature import BITS, NoAnswer, Point, probability_of
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.mechanism.outcome import to_json as outcome_to_json
+from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
 from dpverdict.reading.exact.exponential import Exponential, Quotient
+from dpverdict.reading.exact.numbers import Unit
 from dpverdict.reading.exact.sign import Certificate, Nonnegative, decide, positive
 from dpverdict.reading.exact.sign_json import from_json, to_json
 from dpverdict.reading.exact.sign_recheck import recheck
@@ -52,22 +54,51 @@ def inequalities(space: Space) -> Iterator[tuple[Comparison, Bound, Exponential]
 
 def different(claim: Claim, listed: Iterable[Comparison]) -> Iterator[tuple[Comparison, Bound, Exponential]]:
     """What the claim says of each comparison, unless it has said the same of an earlier one."""
-    known = set()
+    known, numbers = set[tuple[int, int, Bound]](), Numbers()
+    bounds: dict[tuple[Unit, EpsilonRange], Bound | None] = {}
     for comparison in listed:
-        bound = bound_of(claim, comparison.unit, comparison.within)
+        about = comparison.unit, comparison.within
+        if about not in bounds:
+            bounds[about] = bound_of(claim, *about)
+        bound = bounds[about]
         if bound is None:
             continue
         here, there = comparison.probability, comparison.neighbour_probability
-        inequality = (here.numerator, here.denominator, there.numerator, there.denominator, bound)
+        inequality = numbers.of(here), numbers.of(there), bound
         if inequality not in known:
             known.add(inequality)
             yield comparison, bound, gap(here, there, bound.factor)
 
 
+_MOST_MET = 100_000
+
+
+class Numbers:
+    """Numbers for probabilities: the same for those that are written alike.
+
+    One that has been met is known without a look at its coefficients, of which there may be hundreds.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[Exponential, Exponential], int] = {}
+        self._met: dict[int, tuple[Quotient, int]] = {}
+
+    def of(self, probability: Quotient) -> int:
+        """The number."""
+        met = self._met.get(id(probability))
+        if met is None:
+            if len(self._met) >= _MOST_MET:
+                self._met.clear()
+            number = self._written.setdefault((probability.numerator, probability.denominator), len(self._written))
+            # The probability is kept with it: as long as it is, nothing else has its id.
+            met = self._met[id(probability)] = probability, number
+        return met[1]
+
+
 def check(space: Space, entries: Sequence[Any]) -> Checked:
     """Settle everything again.  Raises `DoesNotHold`."""
     listed, settled, sampled = iter(entries), 0, list[tuple[Comparison, Bound]]()
-    probabilities: dict[tuple[Exponential, Exponential], tuple[Quotient, Bound]] = {}
+    probabilities, numbers = dict[tuple[int, Bound], Quotient](), Numbers()
     for comparison, bound, function in inequalities(space):
         entry = next(listed, None)
         if entry is None:
@@ -80,10 +111,10 @@ def check(space: Space, entries: Sequence[Any]) -> Checked:
             sampled.append((comparison, bound))
         settled += 1
         for one in (comparison.probability, comparison.neighbour_probability):
-            probabilities[one.numerator, one.denominator] = (one, bound)
+            probabilities[numbers.of(one), bound] = one
     if next(listed, None) is not None:
         raise DoesNotHold(f"it lists more than the {settled} inequalities that there are")
-    for one, bound in probabilities.values():
+    for (_, bound), one in probabilities.items():
         check_probability(one, bound)
     confirmed = sum(is_confirmed(space, comparison, bound) for comparison, bound in sampled)
     return Checked(settled, 0, confirmed)
