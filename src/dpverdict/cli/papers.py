@@ -48,9 +48,7 @@ def papers(
             why="--quick leaves out rows, --full does not",
             fix="one of them",
         )
-    found = []
-    for row in dipc.rows(quick=quick, listen=_say):
-        found.append(row)
+    found = list(dipc.rows(quick=quick, listen=_say))
     if as_json:
         return json.dumps({"rows": [row.to_json() for row in found]}, ensure_ascii=False, allow_nan=False)
     return "\n".join(lines(found))
@@ -67,8 +65,8 @@ def lines(rows: Sequence[Row]) -> list[str]:
     for name, together in groupby(rows, lambda row: row.table):
         found += [name if name == "slips" else f"table {name}", *_table(list(together)), ""]
     wrong = [row for row in rows if not row.is_as_expected]
-    faster = sum(row.published_seconds or 0 for row in rows), sum(row.seconds for row in rows)
-    found.append(f"{len(rows)} rows: the paper took {faster[0]:,.0f} s, this run {faster[1]:,.1f} s")
+    theirs, ours = sum(row.published_seconds or 0 for row in rows), sum(row.seconds for row in rows)
+    found.append(f"{len(rows)} rows: {theirs:,.0f} s in the paper, {ours:,.1f} s in this run")
     if wrong:
         found.append(f"{len(wrong)} verdicts are NOT as expected: " + "; ".join(map(_named, wrong)))
     else:
@@ -81,7 +79,7 @@ def _named(row: Row) -> str:
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
-    header = ("", "mechanism", "parameters", "verdict", "published", "seconds", "published")
+    header = ("", "mechanism", "parameters", "verdict", "published", "seconds", "published s")
     cells = [
         (
             "" if row.is_as_expected else "!",

@@ -5,8 +5,9 @@ The cases are in `dipc_tables`; here they are answered.  Every verdict has passe
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -30,7 +31,7 @@ from dpverdict.papers.dipc_tables import Case, cases
 from dpverdict.papers.row import Row
 from dpverdict.proving import ENGINE, Question, Work, answer, refutation
 from dpverdict.reading.exact.sign import Negative, decide
-from dpverdict.search.smallest import smallest
+from dpverdict.search.smallest import change, smallest
 
 _QUIET = Work(seconds=None, out=None)
 
@@ -53,9 +54,10 @@ def row(case: Case) -> Row:
     found = _smallest(case) if case.grows else _Found(answer(question(case), _QUIET))
     seconds = time.perf_counter() - begun
     verdict, printed, notes = found.verdict, None, [*case.notes, *found.notes]
+    ours = counterexample(verdict) if isinstance(verdict, Refuted) else None
     if case.printed is not None:
-        printed, note = _checked(case, case.printed)
-        notes.append(note)
+        printed, note = checked(case, case.printed)
+        notes += [note, *_compared(ours, case.printed)]
     if not isinstance(verdict, Proved | Refuted):
         notes.append(str(verdict.reason))
     return Row(
@@ -69,7 +71,7 @@ def row(case: Case) -> Row:
         seconds=seconds,
         published_seconds=case.published_seconds,
         lower_bound=verdict.lower_bound,
-        counterexample=counterexample(verdict) if isinstance(verdict, Refuted) else None,
+        counterexample=ours,
         notes=tuple(notes),
         further={} if case.printed is None else {"printed": {**_shown(case.printed), "is_violation": printed}},
     )
@@ -106,8 +108,8 @@ class _Found:
 
 def _smallest(case: Case) -> _Found:
     """One query more each time until the claim fails; before that, it has been proved."""
-    length = 1
-    while isinstance(verdict := answer(question(case, length), _QUIET), Proved):
+    length, most = 1, find(case.entry).length
+    while isinstance(verdict := answer(question(case, length), _QUIET), Proved) and length != most:
         length += 1
     if not isinstance(verdict, Refuted) or verdict.witness.epsilon is None:
         return _Found(verdict)
@@ -147,7 +149,24 @@ def _shown(printed: Printed) -> dict[str, object]:
     }
 
 
-def _checked(case: Case, printed: Printed) -> tuple[bool, str]:
+def _compared(ours: Mapping[str, Any] | None, printed: Printed) -> list[str]:
+    """How the counterexample that was found differs from the printed one, where it does."""
+    theirs = _shown(printed)
+    if ours is None or (ours["input"], ours["neighbour"], ours["outputs"]) == (
+        theirs["input"],
+        theirs["neighbour"],
+        [theirs["output"]],
+    ):
+        return []
+    sizes = change(ours["input"], ours["neighbour"]), change(theirs["input"], theirs["neighbour"])
+    moved = "inputs that lie as far apart"
+    if sizes[0] != sizes[1]:
+        moved = f"inputs that lie {sizes[0]} apart instead of {sizes[1]}"
+    pair = json.dumps([theirs["input"], theirs["neighbour"]])
+    return [f"another one than the printed {pair} with output {outcome.text(freeze(theirs['output']))}: {moved}"]
+
+
+def checked(case: Case, printed: Printed) -> tuple[bool, str]:
     """Whether the printed pair and output contradict the claim at the printed ε, in one order or the other."""
     asked, output = question(case, len(plain(printed.input))), freeze(plain(printed.output))
     for a, b in ((printed.input, printed.neighbour), (printed.neighbour, printed.input)):

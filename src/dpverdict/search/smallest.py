@@ -32,7 +32,7 @@ def smallest(space: Space, epsilon: Fraction) -> Smallest | None:
     claim = space.claim
     if not (claim.epsilon_range.only or is_in_epsilon(space)):
         claim = replace(claim, epsilon_range=EpsilonRange.one(epsilon))
-    listed = sorted(comparisons(space), key=lambda one: (change(one), *_values(one)))
+    listed = sorted(comparisons(space), key=_size)
     is_certain = True
     for comparison, bound, function in different(claim, listed):
         match decide(function, bound.interval):
@@ -44,11 +44,14 @@ def smallest(space: Space, epsilon: Fraction) -> Smallest | None:
     return None
 
 
-def change(comparison: Comparison) -> Any:
-    """How far the two inputs lie apart: the sum over their entries, which are numbers."""
-    return sum(abs(mine - theirs) for mine, theirs in zip(*_values(comparison), strict=True))
+def change(one: Any, other: Any) -> Any:
+    """How far two inputs lie apart: the sum over their entries, which are numbers."""
+    return sum(abs(mine - theirs) for mine, theirs in zip(_entries(one), _entries(other), strict=True))
 
 
-def _values(comparison: Comparison) -> tuple[list[Any], list[Any]]:
-    one, other = (items_of(value) or [value] for value in (comparison.input, comparison.neighbour))
-    return one, other
+def _entries(value: Any) -> list[Any]:
+    return items_of(value) or [value]
+
+
+def _size(one: Comparison) -> tuple[Any, list[Any], list[Any]]:
+    return change(one.input, one.neighbour), _entries(one.input), _entries(one.neighbour)
