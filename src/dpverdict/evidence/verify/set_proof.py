@@ -9,10 +9,10 @@ from dpverdict.claim.values import plain
 from dpverdict.evidence.verdict import Checked
 from dpverdict.evidence.verify import set_json
 from dpverdict.evidence.verify.comparisons import Comparison, Space
-from dpverdict.evidence.verify.proof import SAMPLED, check_probability, is_confirmed
+from dpverdict.evidence.verify.inequality import Bound
+from dpverdict.evidence.verify.proof import SAMPLED, Numbers, check_probability, is_confirmed
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.sets import SetComparison, SetProof, SetQuestion, proves, set_questions
-from dpverdict.reading.exact.exponential import Exponential
 
 
 def to_json(question: SetQuestion, proof: SetProof) -> list[object]:
@@ -23,7 +23,7 @@ def to_json(question: SetQuestion, proof: SetProof) -> list[object]:
 def check(space: Space, entries: Sequence[Any]) -> Checked:
     """Settle everything again.  Raises `DoesNotHold`."""
     listed, settled, confirmed = iter(entries), 0, 0
-    seen: set[tuple[Exponential, Exponential]] = set()
+    seen, numbers = set[tuple[int, Bound]](), Numbers()
     for question in set_questions(space):
         comparison, entry = question.comparison, next(listed, None)
         if entry is None:
@@ -34,7 +34,7 @@ def check(space: Space, entries: Sequence[Any]) -> Checked:
             raise DoesNotHold(f"it does not show that δ is enough for {_shown(comparison)}: {entry[2]!r}")
         for one in _by_output(comparison):
             for probability in (one.probability, one.neighbour_probability):
-                at = probability.numerator, probability.denominator
+                at = numbers.of(probability), question.bound
                 if at not in seen:
                     seen.add(at)
                     check_probability(probability, question.bound)
