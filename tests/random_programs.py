@@ -107,7 +107,7 @@ def _law(rng: random.Random, laws: tuple[str, ...]) -> tuple[str, Fraction, Frac
 def _star_step(rng: random.Random, plan: Plan, whole: bool) -> Step:
     j = rng.randrange(len(plan.draws))
     a, b = Fraction(1 if whole else rng.choice([1, 2])), Fraction(1)
-    if rng.random() < 0.3:
+    if not whole and rng.random() < 0.3:
         a = -a
     c = Fraction(rng.randint(-2, 2), 1 if whole else 2)
     edges = sorted(rng.sample(range(-2, 3), 2))
@@ -157,7 +157,11 @@ def _star_step(rng: random.Random, plan: Plan, whole: bool) -> Step:
         run.slots.append(choose(above(run), run.noise.choice(3, p=[0.5, 0.25, 0.25]), 7))
         return False
 
-    return rng.choice([emit, emit, stop, few, pick, larger, count, flip, chosen])
+    def voted(run: Run) -> bool:
+        run.slots.append(choose(above(run), run.noise.exponential_mechanism([0, 1, 3], run.epsilon / 2), 7))
+        return False
+
+    return rng.choice([emit, emit, stop, few, pick, larger, count, flip, chosen, voted])
 
 
 def _wide_step(rng: random.Random, count: int, whole: bool) -> Step:

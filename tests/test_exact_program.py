@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpverdict import argmax, discretise, distribution, exp, mechanism
@@ -70,7 +71,12 @@ def test_conditions_on_epsilon_cut_its_range() -> None:
     exact = ExactProgram.of(mechanism(rand2).program_for([True]))
     with pytest.raises(UnreadableError, match="behaves in different ways"):
         exact.distribution([True])
-    assert len(exact.distribution([True], EpsilonRange(Fraction(0), Fraction(1), False, True)).outputs) == 2
+    one, two = Fraction(1), Fraction(2)
+    with pytest.raises(UnreadableError, match="behaves in different ways"):
+        exact.distribution([True], EpsilonRange(one / 2, two))
+    assert len(exact.distribution([True], EpsilonRange(Fraction(0), one, False, True)).outputs) == 2
+    assert len(exact.distribution([True], EpsilonRange(one, two)).outputs) == 1
+    assert len(exact.distribution([True], EpsilonRange(one, one, True, True)).outputs) == 2
 
 
 def test_exceptions_and_shapes_are_outputs() -> None:
@@ -149,6 +155,17 @@ def test_whole_noise_beside_real_noise_and_multiples_of_it() -> None:
     assert values == pytest.approx(expected, rel=1e-12)
 
 
+def test_sums_of_two_whole_numbers() -> None:
+    def program(noise: Any, x: Any, epsilon: Any) -> Any:
+        return noise.discrete_laplace(x, scale=1 / epsilon) + noise.discrete_laplace(0, scale=1 / epsilon) <= 0
+
+    r = "exp(-eps)"
+    # Pr[X + Y = 0] = (1 - r)(1 + r²)/(1 + r)³, and the sum is symmetric.
+    exact = ExactProgram.of(mechanism(program).program_for(0))
+    tie = Quotient.parse(f"(1 - {r} + exp(-2*eps) - exp(-3*eps)) / (1 + 3*{r} + 3*exp(-2*eps) + exp(-3*eps))")
+    assert exact.probability(True, 0) + exact.probability(True, 0) == Quotient.parse("1") + tie
+
+
 def test_orders_of_whole_numbers_count_ties() -> None:
     def program(noise: Any, xs: Any, epsilon: Any) -> Any:
         a, b, c, d = (noise.discrete_laplace(x, scale=1 / epsilon) for x in xs)
@@ -163,6 +180,19 @@ def test_orders_of_whole_numbers_count_ties() -> None:
         between_c = sum(masses[c] for c in range(a + 1, d))
         total += masses[a] * masses.get(d - 1, 0.0) * between_b * between_c
     assert float(found.digits(Fraction(1))) == pytest.approx(total, rel=1e-10)
+
+
+def test_order_statistics_of_arrays() -> None:
+    def program(noise: Any, xs: Any, epsilon: Any) -> Any:
+        ascending = np.sort(noise.laplace(np.asarray(xs), scale=1 / epsilon))
+        return ascending[1] > 1, discretise(ascending[0], [-1, 0])
+
+    exact = ExactProgram.of(mechanism(program).program_for([0, 1, 2]))
+    found = {one.output: one.probability for one in exact.distribution([0, 1, 2]).outputs}
+    assert sum((p for (above, _), p in found.items() if above), Quotient.parse("0")) == Quotient.parse("1/2")
+    # The smallest is above -1 with the probability that all three are.
+    tails = [Quotient.parse(f"1 - 1/2*exp(-{distance}*eps)") for distance in (1, 2, 3)]
+    assert found[True, 0] + found[False, 0] == tails[0] * tails[1] * tails[2]
 
 
 def test_noise_that_is_placed_by_noise() -> None:

@@ -30,6 +30,9 @@ from dpverdict.reading.exact.whole_orders import probability_of_whole_order, pro
 Memo: TypeAlias = dict[Any, Any]
 """Sub-problems that are solved, by their values: equal ones are computed once."""
 
+MOST_TURNED = 8
+"""Comparisons of whole numbers in circles are solved by turning them around: at most so many, for it is a search."""
+
 CERTAIN = Quotient(ONE)
 IMPOSSIBLE = Quotient(Exponential.zero())
 
@@ -98,7 +101,7 @@ def _before(component: Component, terms: _Terms, end: Fraction) -> Fraction:
 
 def _of_tightest(component: Component, memo: Memo) -> Quotient:
     if len(component.constraints) >= len(component.densities) > 2:
-        if is_contradictory(component.constraints, component.is_whole):
+        if is_contradictory(component.constraints, whole=not component.is_real):
             return IMPOSSIBLE
         component = Component(component.densities, without_implied(component.constraints))
     coefficients = [c for constraint in component.constraints for _, c in constraint.terms]
@@ -107,9 +110,39 @@ def _of_tightest(component: Component, memo: Memo) -> Quotient:
         if order is not None and not (component.is_whole and is_circular(order)):
             return _of_order(order, component.is_whole, memo)
     if component not in memo:
-        memo[component] = _by_cells(component) if component.is_real else _by_values(component, memo)
+        memo[component] = _by_cells(component) if component.is_real else _whole(component, memo)
     found: Quotient = memo[component]
     return found
+
+
+def _whole(component: Component, memo: Memo) -> Quotient:
+    """Whole numbers whose comparisons run in circles: without one of them, less what it excludes.
+
+    Turning a difference around often leaves an order, or makes other differences follow from it.  A component that
+    comes up again while it is solved has no answer in this way.
+    """
+    if not component.is_whole or len(component.constraints) > MOST_TURNED or ("open", component) in memo:
+        return _by_values(component, memo)
+    memo["open", component] = True
+    try:
+        for at, constraint in enumerate(component.constraints):
+            others = component.constraints[:at] + component.constraints[at + 1 :]
+            if len(constraint.terms) != 2:
+                continue
+            turned = Constraint(tuple((place, -c) for place, c in constraint.terms), 1 - constraint.offset)
+            try:
+                without = probability_of_all(component.densities, map(_inequality, others), memo)
+                excluded = probability_of_all(component.densities, map(_inequality, (*others, turned)), memo)
+            except UnreadableError:
+                continue
+            return plus(without, -excluded).cancelled()
+    finally:
+        del memo["open", component]
+    return _by_values(component, memo)
+
+
+def _inequality(constraint: Constraint) -> Inequality:
+    return constraint.terms, constraint.offset, False
 
 
 def _of_order(order: Order, is_whole: bool, memo: Memo) -> Quotient:
@@ -158,8 +191,8 @@ def _by_values(component: Component, memo: Memo) -> Quotient:
     if not ranges:
         raise UnreadableError(
             "EXACT-019",
-            "comparisons of whole numbers with real ones, or of multiples of whole numbers",
-            why="sums over infinitely many whole numbers are known for comparisons of single draws only",
+            "comparisons that mix whole and real noise, or sums, differences and multiples of whole noise",
+            why="over infinitely many whole numbers, sums are known for comparisons of single draws",
             fix="noise.truncated_discrete_laplace, which has finitely many values; or one kind of noise",
         )
     at = min(ranges, key=lambda place: ranges[place].high - ranges[place].low)

@@ -36,6 +36,14 @@ class EpsilonRange:
         below = self.high is None or epsilon < self.high or (self.high_closed and epsilon == self.high)
         return above and below
 
+    def covers(self, other: EpsilonRange) -> bool:
+        """Whether all ε of the other range are in this one."""
+        low = other.low > self.low or (other.low == self.low and (self.low_closed or not other.low_closed))
+        if self.high is None or other.high is None:
+            return low and self.high is None
+        high = other.high < self.high or (other.high == self.high and (self.high_closed or not other.high_closed))
+        return low and high
+
     def __str__(self) -> str:
         high = "inf" if self.high is None else str(self.high)
         return f"{'[' if self.low_closed else '('}{self.low}, {high}{']' if self.high_closed else ')'}"

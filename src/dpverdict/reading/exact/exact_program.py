@@ -147,16 +147,14 @@ class ExactProgram:
         return Distribution(outputs, solving.unit, solving.within)
 
     def _solving(self, input: Any, within: EpsilonRange | None, memo: Memo | None) -> _Solving:
-        ranges = self.ranges(input)
-        if within is None:
-            if len(ranges) > 1:
-                raise UnreadableError(
-                    "EXACT-016",
-                    f"{self.program.name} behaves in different ways for different ε",
-                    why=f"its conditions on ε cut (0, inf) into {', '.join(map(str, ranges))}",
-                    fix=f"a range of ε: {ranges[0]}; or --epsilon with a value",
-                )
-            within = ranges[0]
+        ranges, within = self.ranges(input), ALL if within is None else within
+        if not any(one.covers(within) for one in ranges):
+            raise UnreadableError(
+                "EXACT-016",
+                f"{self.program.name} behaves in different ways for different ε in {within}",
+                why=f"its conditions on ε cut (0, inf) into {', '.join(map(str, ranges))}",
+                fix=f"a range of ε: {ranges[0]}; or --epsilon with a value",
+            )
         memo = {} if memo is None else memo
         return _Solving(self, input, self.unit(input, memo), within, memo)
 

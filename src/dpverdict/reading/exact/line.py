@@ -35,14 +35,16 @@ Scalar: TypeAlias = dict[tuple[int, int], fmpq]
 class Line:
     """The real line, cut at points: what the functions on it share."""
 
-    __slots__ = ("_across", "_decay", "_last", "_points", "_span", "scale")
+    __slots__ = ("_across", "_decay", "_last", "_points", "_whole", "scale")
 
     def __init__(self, points: Iterable[Fraction], rates: Iterable[Fraction]) -> None:
-        self._points = tuple(sorted(set(points)))
-        self._last = len(self._points)
+        listed = set(points)
         self._decay = lcm(*(rate.denominator for rate in rates))
-        self._across = lcm(*(point.denominator for point in self._points))
-        self._span = [int((b - a) * self._across) for a, b in zip(self._points, self._points[1:], strict=False)]
+        self._across = lcm(*(point.denominator for point in listed))
+        # Points as multiples of 1/across, which are quick to compare.
+        self._whole = {point: point.numerator * (self._across // point.denominator) for point in listed}
+        self._points = sorted(self._whole.values())
+        self._last = len(self._points)
         self.scale = self._decay * self._across
 
     @classmethod
@@ -98,7 +100,7 @@ class Line:
                     return None
                 if self._is_right(place, high):
                     return _RING.from_dict({(1, 0, 0, 0): 1}), 0
-                start = rational((self._origin(place) - low) / (high - low))
+                start = fmpq(self._points[place - 1] - self._whole[low], self._whole[high] - self._whole[low])
                 slope = rational(1 / (high - low))
                 return _RING.from_dict({(1, 0, 0, 0): start, (0, 0, 1, 0): slope}), 0
             case _:
@@ -106,15 +108,12 @@ class Line:
 
     def _is_right(self, place: int, point: Fraction) -> bool:
         """Whether the piece lies to the right of a point of the line."""
-        return place > 0 and self._points[place - 1] >= point
-
-    def _origin(self, place: int) -> Fraction:
-        return self._points[max(place - 1, 0)]
+        return place > 0 and self._points[place - 1] >= self._whole[point]
 
     def _decaying(self, factor: Fraction, rate: Fraction, location: Fraction, place: int) -> Piece:
         """factor · e^{-rate·x·|s - location|} on a piece that does not hold the location inside."""
-        step = int(rate * self._decay)
-        away = int(abs(self._origin(place) - location) * rate * self.scale)
+        step = rate.numerator * (self._decay // rate.denominator)
+        away = abs(self._points[max(place - 1, 0)] - self._whole[location]) * step
         if self._is_right(place, location):
             return _RING.from_dict({(0, away, 0, 0): rational(factor)}), step
         return _RING.from_dict({(0, away, 0, step): rational(factor)}), 0
@@ -187,7 +186,7 @@ class Line:
         if place == 0:
             _add(gathered, ((k, j, c) for k, j, m, _, c in terms if m == 0))
         elif place < self._last:
-            span = self._span[place - 1]
+            span = self._points[place] - self._points[place - 1]
             width = fmpq(span, self._across)
             _add(gathered, ((k + m, j - rate * span, c * width**m) for k, j, m, rate, c in terms))
 

@@ -149,8 +149,8 @@ def without_implied(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]
     return tuple(kept)
 
 
-def is_contradictory(constraints: Sequence[Constraint], whole: bool) -> bool:
-    """Whether differences around a circle add up to less than 0; for real noise, 0 has no probability either."""
+def is_contradictory(constraints: Sequence[Constraint], *, whole: bool) -> bool:
+    """Whether differences around a circle add up to less than 0; if no draw is whole, 0 has no probability either."""
     for constraint in constraints:
         difference = _difference(constraint)
         if difference is not None:
