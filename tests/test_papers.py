@@ -204,6 +204,7 @@ def test_lines_fit_into_a_terminal(rows: dict[str, list[Row]]) -> None:
     [
         (("dp-snipper",), "no tables of 'dp-snipper'"),
         (("dipc", "--quick", "--full"), "do not go together"),
+        (("dipc", "--quik"), "papers has no option --quik"),
         (("statdp",), "papers whose tables are computed again: dipc"),
     ],
 )

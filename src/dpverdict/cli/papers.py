@@ -27,7 +27,9 @@ PAPERS = ("dipc",)
 
 def papers(
     name: Annotated[str, typer.Argument(metavar="PAPER", help="dipc")],
-    quick: Annotated[bool, typer.Option("--quick", help="leave out the slowest rows")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="leave out rows with four queries and more, unless of one pair")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="all rows, as without --quick")] = False,
     as_json: options.Json = False,
 ) -> str:

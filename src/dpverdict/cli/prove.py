@@ -86,9 +86,10 @@ def _lines(question: Question, verdict: Verdict) -> list[str]:
 def _answer(verdict: Verdict) -> list[str]:
     match verdict:
         case Proved():
+            what = "pairs of inputs, with all sets of outputs," if verdict.claim["delta"] else "inequalities"
             return [
                 f"PROVED: {_promise(verdict)} in this scope",
-                f"  {verdict.checked.settled:,} different inequalities hold, "
+                f"  {verdict.checked.settled:,} different {what} hold, "
                 f"each settled and checked again; {verdict.seconds:.2f} s",
             ]
         case Refuted():
