@@ -30,7 +30,7 @@ from dpverdict.mechanism.outcome import Outcome, freeze, key
 from dpverdict.papers.dipc_tables import Case, cases
 from dpverdict.papers.row import Row
 from dpverdict.proving import ENGINE, Question, Work, answer, refutation
-from dpverdict.reading.exact.sign import Negative, decide
+from dpverdict.reading.exact.sign import Negative, Nonnegative, decide
 from dpverdict.search.smallest import change, smallest
 
 _QUIET = Work(seconds=None, out=None)
@@ -121,7 +121,10 @@ def _smallest(case: Case) -> _Found:
     one = least.violation.comparison
     example = Counterexample((one.output,), one.input, one.neighbour, least.violation.epsilon)
     proofs = (f"proved for fewer than {length} queries",) if length > 1 else ()
-    return _Found(refutation(asked, example, Measured()), proofs, parameters)
+    try:
+        return _Found(refutation(asked, example, Measured()), proofs, parameters)
+    except DoesNotHold as doubt:
+        return _Found(verdict, (f"the check does not confirm the smallest counterexample: {doubt}",), parameters)
 
 
 def counterexample(verdict: Refuted) -> dict[str, object]:
@@ -179,15 +182,18 @@ def checked(case: Case, printed: Printed) -> tuple[bool, str]:
     said = f"the printed counterexample is none at its ε = {printed.epsilon}"
     if case.claim.get("delta", "0") != "0":
         return False, said
-    return False, f"{said}; its pair and output fail at {'others' if _fails(asked, printed, output) else 'no ε'}"
+    fails = _fails(asked, printed, output)
+    where = {True: "; its pair and output fail at others", False: "; its pair and output fail at no ε", None: ""}
+    return False, said + where[fails]
 
 
-def _fails(asked: Question, printed: Printed, output: Outcome) -> bool:
-    """Whether there is any ε at which the pair and the output contradict the pure claim."""
+def _fails(asked: Question, printed: Printed, output: Outcome) -> bool | None:
+    """Whether the pair and the output contradict the pure claim at any ε, None where that is open."""
     a, b = plain(printed.input), plain(printed.neighbour)
     only = replace(asked.claim, neighbourhood=PairList(((a, b), (b, a))))
     space = replace(asked, claim=only).space()
     about = (one for one in comparisons(space) if key(one.output) == key(output))
-    return any(
-        isinstance(decide(function, bound.interval), Negative) for _, bound, function in different(space.claim, about)
-    )
+    answers = [decide(function, bound.interval) for _, bound, function in different(space.claim, about)]
+    if any(isinstance(one, Negative) for one in answers):
+        return True
+    return False if all(isinstance(one, Nonnegative) for one in answers) else None
