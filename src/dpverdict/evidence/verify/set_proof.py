@@ -32,14 +32,15 @@ def check(space: Space, entries: Sequence[Any]) -> Checked:
             raise DoesNotHold(f"{entry!r} stands where {_shown(comparison)} have to")
         if not proves(_proof(entry, question), question):
             raise DoesNotHold(f"it does not show that δ is enough for {_shown(comparison)}: {entry[2]!r}")
-        for one in _by_output(comparison):
-            for probability in (one.probability, one.neighbour_probability):
+        for chance in comparison.chances:
+            for probability in (chance.probability, chance.neighbour_probability):
                 at = numbers.of(probability), question.bound
                 if at not in seen:
                     seen.add(at)
                     check_probability(probability, question.bound)
-            if settled in SAMPLED:
-                confirmed += is_confirmed(space, one, question.bound)
+        if settled in SAMPLED:
+            # One output of each sampled pair, another one each time.
+            confirmed += is_confirmed(space, _of_output(comparison, settled % len(comparison.chances)), question.bound)
         settled += 1
     if next(listed, None) is not None:
         raise DoesNotHold(f"it lists more than the {settled} pairs that there are")
@@ -53,19 +54,10 @@ def _proof(entry: Sequence[Any], question: SetQuestion) -> SetProof:
         raise DoesNotHold(str(error)) from None
 
 
-def _by_output(pair: SetComparison) -> list[Comparison]:
-    return [
-        Comparison(
-            one.output,
-            pair.input,
-            pair.neighbour,
-            one.probability,
-            one.neighbour_probability,
-            pair.within,
-            pair.unit,
-        )
-        for one in pair.chances
-    ]
+def _of_output(pair: SetComparison, at: int) -> Comparison:
+    one = pair.chances[at]
+    here, there = one.probability, one.neighbour_probability
+    return Comparison(one.output, pair.input, pair.neighbour, here, there, pair.within, pair.unit)
 
 
 def _pair(comparison: SetComparison) -> list[object]:
