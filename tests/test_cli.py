@@ -121,7 +121,7 @@ def test_the_examples_in_messages_work(run: type_of_run, line: str) -> None:
     status, out, err = run(*line.split()[1:])
     assert status == 0
     assert out
-    assert not err
+    assert not err or line.startswith("dpverdict papers")  # which says how far it is
 
 
 def test_explain_shows_the_program(run: type_of_run) -> None:

@@ -48,6 +48,9 @@ READERS_OF_TERMS = {
     "reading/sample/values.py",
 }
 
+REFUSING_OTHERS = {"evidence/verify/quadrature.py"}
+"""Reads the terms that it knows, and has no answer for any other."""
+
 
 def reported(folder: Path, name: str, text: str, union: str, last: str) -> set[str]:
     """The files in which mypy finds an `assert_never` that is reached, once the union has a new member."""
@@ -93,4 +96,4 @@ def test_every_match_on_the_language_is_listed_here() -> None:
         text = file.read_text(encoding="utf-8")
         if re.search(r"^\s+case (BranchNode|Affine|Product|Choose|Ranked)\(", text, re.MULTILINE):
             matching.add(file.relative_to(SOURCES).as_posix())
-    assert matching == READERS_OF_NODES | READERS_OF_TERMS
+    assert matching == READERS_OF_NODES | READERS_OF_TERMS | REFUSING_OTHERS

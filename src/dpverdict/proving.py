@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from dpverdict.claim import Approximate, Claim, Proportional, from_arguments
+from dpverdict.claim import Claim, from_arguments
 from dpverdict.claim.values import plain
 from dpverdict.errors import CertificateError, DPVerdictError, UnreadableError, UntraceableError
 from dpverdict.evidence import event_text
 from dpverdict.evidence.certificate import Certificate, certificate, read
 from dpverdict.evidence.events import OutputEquals, Union
 from dpverdict.evidence.verdict import Measured, Proved, Refuted, Scope, Undecided, Verdict, Witness
-from dpverdict.evidence.verify import proof, set_json, violation
-from dpverdict.evidence.verify.comparisons import Space, comparisons
+from dpverdict.evidence.verify import proof, set_proof, violation
+from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons
 from dpverdict.evidence.verify.refusal import DoesNotHold
+from dpverdict.evidence.verify.sets import is_about_sets
 from dpverdict.evidence.verify.violation import Counterexample
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.explain import explain
 from dpverdict.mechanism.outcome import Outcome
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.reading.exact.exact_program import ExactProgram
-from dpverdict.search.approximate import settle_sets
-from dpverdict.search.decision import Listener, Progress, settle
+from dpverdict.search.approximate import SetProgress, SetViolation, settle_sets
+from dpverdict.search.decision import Progress, Violation, settle
 from dpverdict.search.tight import tight_factor
 from dpverdict.target import load
 
@@ -53,17 +54,16 @@ class Question:
 
     def space(self) -> Space:
         """The mechanism's exact programs, none of them looked for yet."""
+        known: list[ExactProgram] = []
 
         def program_for(given: Any) -> ExactProgram:
             with user_code():
-                return ExactProgram.of(self.mechanism.program_for(given, self.arguments))
+                program = self.mechanism.program_for(given, self.arguments)
+            if not known or known[-1].program is not program:
+                known.append(ExactProgram.of(program))
+            return known[-1]
 
         return Space(self.claim, program_for, self.prune)
-
-    @property
-    def is_about_sets(self) -> bool:
-        """Whether δ > 0, so that sets of outputs have to be compared and not only single ones."""
-        return isinstance(self.claim.guarantee, Proportional | Approximate) and self.claim.guarantee.delta != 0
 
     @property
     def scope(self) -> Scope:
@@ -85,6 +85,10 @@ class Question:
         with user_code():
             program = self.mechanism.program_for(plain(first), self.arguments)
         return hashlib.sha256(explain(program).encode()).hexdigest()
+
+
+Listener: TypeAlias = Callable[[Progress | SetProgress], None]
+"""Hears, after each comparison, what is settled so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,68 +132,45 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
 
 def answer(question: Question, work: Work) -> Verdict:
     """Decide, let the kernel check what was decided, and write the certificate."""
+    done: Progress | SetProgress
     try:
-        if question.is_about_sets:
-            if question.tight:
-                tight_factor([], question.claim)  # says why there is none
-            return _answer_sets(question, work)
-        done = settle(question.space(), work.seconds, work.listen)
+        measured = _with_tight_factor(question) if question.tight else Measured()
+        if is_about_sets(question.claim):
+            done = settle_sets(question.space(), work.seconds, work.listen)
+        else:
+            done = settle(question.space(), work.seconds, work.listen)
     except (UntraceableError, UnreadableError) as error:
         return _undecided(question, f"{error.message}: {error.why}; {error.fix}", Measured())
-    measured = Measured(seconds=done.seconds)
-    if question.tight:
-        measured = _with_tight_factor(question, measured)
+    measured = replace(measured, seconds=done.seconds)
     if done.violation is not None:
-        one = done.violation.comparison
-        example = Counterexample((one.output,), one.input, one.neighbour, done.violation.epsilon)
-        return _refuted(question, example, measured, work)
+        return _refuted(question, done.violation, measured, work)
     if done.complete and not done.open:
-        return _proved(question, [settled.to_json() for settled in done.settled], measured, work)
-    return _undecided(question, _why_open(done, work), measured, (len(done.settled), len(done.open), done.complete))
+        return _proved(question, done, measured, work)
+    return _undecided(question, _why_open(done, work), measured, done)
 
 
-def _with_tight_factor(question: Question, measured: Measured) -> Measured:
+def _with_tight_factor(question: Question) -> Measured:
     found = tight_factor(comparisons(question.space()), question.claim)
     where = f"the tight factor is reached or approached at {found.where}"
     if found.exact is None:
         where = f"the tight factor lies from {found.low} to {found.high}: {where}"
-    reasons = (where, *([found.reason] if found.reason else []))
-    return replace(measured, tight_factor=found.high if found.exact is None else found.exact, findings=reasons)
+    findings = (where, *([found.reason] if found.reason else []))
+    return Measured(tight_factor=found.high if found.exact is None else found.exact, findings=findings)
 
 
-def _answer_sets(question: Question, work: Work) -> Verdict:
-    done = settle_sets(question.space(), work.seconds, None)
-    measured, found = Measured(seconds=done.seconds), done.violation
-    if found is not None:
-        outputs = tuple(one.output for one in found.outputs)
-        one = found.comparison
-        return _refuted(question, Counterexample(outputs, one.input, one.neighbour, found.epsilon), measured, work)
-    if done.complete and not done.open:
-        entries: list[Any] = [
-            [plain(asked.comparison.input), plain(asked.comparison.neighbour), set_json.to_json(shown, asked)]
-            for asked, shown in done.settled
-        ]
-        return _proved(question, entries, measured, work)
-    reason = _time_is_up(len(done.settled), work)
-    if done.open:
-        pair, why = done.open[0]
-        reason = (
-            f"{len(done.open)} pairs are open; the first is {plain(pair.input)!r}, {plain(pair.neighbour)!r}: {why}"
-        )
-    return _undecided(question, reason, measured, (len(done.settled), len(done.open), done.complete))
-
-
-def _refuted(question: Question, example: Counterexample, measured: Measured, work: Work) -> Verdict:
+def _refuted(question: Question, found: Violation | SetViolation, measured: Measured, work: Work) -> Verdict:
+    one = found.comparison
+    example = Counterexample(found.outcomes, one.input, one.neighbour, found.epsilon)
     try:
         verdict = refutation(question, example, measured)
     except DoesNotHold as doubt:
         return _undecided(question, f"a counterexample was found, but the check does not confirm it: {doubt}", measured)
     evidence = {
         "kind": "violation",
-        "outputs": verdict.witness.event,
-        "input": plain(example.input),
-        "neighbour": plain(example.neighbour),
-        "epsilon": str(example.epsilon),
+        "outputs": verdict.to_json()["witness"]["event"],  # type: ignore[index]
+        "input": plain(one.input),
+        "neighbour": plain(one.neighbour),
+        "epsilon": str(found.epsilon),
     }
     return _kept(question, verdict, evidence, work)
 
@@ -218,7 +199,8 @@ def _union(outputs: tuple[Outcome, ...]) -> Union:
     return Union(tuple(OutputEquals(output) for output in outputs))
 
 
-def _proved(question: Question, entries: list[Any], measured: Measured, work: Work) -> Verdict:
+def _proved(question: Question, done: Progress | SetProgress, measured: Measured, work: Work) -> Verdict:
+    entries = done.entries()
     try:
         verdict = proved(question, entries, measured)
     except DoesNotHold as doubt:
@@ -228,32 +210,32 @@ def _proved(question: Question, entries: list[Any], measured: Measured, work: Wo
 
 def proved(question: Question, entries: list[Any], measured: Measured) -> Proved:
     """The verdict that settled inequalities give, if the kernel settles them again.  Raises `DoesNotHold`."""
-    checked = (proof.check_sets if question.is_about_sets else proof.check)(question.space(), entries)
+    check = set_proof.check if is_about_sets(question.claim) else proof.check
+    checked = check(question.space(), entries)
     return Proved(scope=question.scope, method=METHOD, engine=ENGINE, measured=measured, checked=checked)
 
 
 def _undecided(
-    question: Question, reason: str, measured: Measured, done: tuple[int, int, bool] | None = None
+    question: Question, reason: str, measured: Measured, done: Progress | SetProgress | None = None
 ) -> Undecided:
-    partial = {} if done is None else dict(zip(("settled", "open", "complete"), done, strict=True))
+    partial: dict[str, object] = {}
+    if done is not None:
+        partial = {"settled": len(done.settled), "open": len(done.open), "complete": done.complete}
     return Undecided(
         scope=question.scope, method=METHOD, engine=ENGINE, measured=measured, reason=reason, partial=partial
     )
 
 
-def _why_open(done: Progress, work: Work) -> str:
+def _why_open(done: Progress | SetProgress, work: Work) -> str:
     if done.open:
         comparison, reason = done.open[0]
+        about = f"the output {comparison.output!r} on " if isinstance(comparison, Comparison) else ""
         return (
-            f"{len(done.open)} of {len(done.open) + len(done.settled)} inequalities are open; the first is that of the "
-            f"output {comparison.output!r} on {plain(comparison.input)!r} and {plain(comparison.neighbour)!r}: {reason}"
+            f"{len(done.open)} of {len(done.open) + len(done.settled)} inequalities are open; the first is that of "
+            f"{about}{plain(comparison.input)!r} and {plain(comparison.neighbour)!r}: {reason}"
         )
-    return _time_is_up(len(done.settled), work)
-
-
-def _time_is_up(settled: int, work: Work) -> str:
     return (
-        f"the time is up: {settled:,} inequalities hold, and the others have not been looked at; "
+        f"the time is up: {len(done.settled):,} inequalities hold, and the others have not been looked at; "
         f"--seconds {4 * (work.seconds or SECONDS):g}, a shorter --length or a smaller --domain"
     )
 

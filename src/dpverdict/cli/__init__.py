@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from dpverdict import __version__
-from dpverdict.cli import catalog, distribution, explain, prove, sample
+from dpverdict.cli import catalog, distribution, explain, papers, prove, sample
 from dpverdict.cli.usage import CLICK_USAGE_ERROR, translated
 from dpverdict.errors import DPVerdictError, Interrupted
 
@@ -30,6 +30,7 @@ application.command()(distribution.distribution)
 application.command()(catalog.catalog)
 application.command()(prove.prove)
 application.command()(prove.verify)
+application.command()(papers.papers)
 
 
 @application.callback(invoke_without_command=True)

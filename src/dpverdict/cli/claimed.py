@@ -21,7 +21,7 @@ Length = Annotated[str | None, typer.Option("--length", metavar="N", help="input
 Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="E", help="one ε")]
 EpsilonRange = Annotated[str | None, typer.Option("--epsilon-range", metavar="LO,HI", help="all ε of a range")]
 Factor = Annotated[str | None, typer.Option("--factor", metavar="T", help="claim (T·ε, δ)-differential privacy")]
-Delta = Annotated[str | None, typer.Option("--delta", metavar="EXPR", help="δ")]
+Delta = Annotated[str | None, typer.Option("--delta", metavar="EXPR", help="δ: 1e-5, exp(-2) or 1/10*exp(-eps)")]
 
 _PROMISE = ("claim", "epsilon", "delta", "factor", "epsilon_range")
 

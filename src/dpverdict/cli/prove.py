@@ -16,6 +16,7 @@ from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
 from dpverdict.proving import verify as verify_file
+from dpverdict.search.approximate import SetProgress
 from dpverdict.search.decision import Progress
 
 
@@ -88,9 +89,10 @@ def _lines(question: Question, verdict: Verdict) -> list[str]:
 def _answer(verdict: Verdict) -> list[str]:
     match verdict:
         case Proved():
+            what = "pairs of inputs, with all sets of outputs," if verdict.claim["delta"] else "inequalities"
             return [
                 f"PROVED: {_promise(verdict)} in this scope",
-                f"  {verdict.checked.settled:,} different inequalities hold, "
+                f"  {verdict.checked.settled:,} different {what} hold, "
                 f"each settled and checked again; {verdict.seconds:.2f} s",
             ]
         case Refuted():
@@ -125,7 +127,7 @@ class _Watcher:
     def __init__(self) -> None:
         self._watched, self._shown, self._width = sys.stderr.isatty(), time.monotonic(), 0
 
-    def show(self, done: Progress) -> None:
+    def show(self, done: Progress | SetProgress) -> None:
         """Say how many inequalities are settled, a few times a second."""
         now = time.monotonic()
         if self._watched and now - self._shown >= 0.5:

@@ -19,6 +19,7 @@ EXAMPLES = {
     "explain": "dpverdict explain catalog:svt1 --length 3",
     "sample": "dpverdict sample catalog:svt1 --input 0,1,0 --runs 1e6",
     "catalog": "dpverdict catalog svt1",
+    "papers": "dpverdict papers dipc --quick",
 }
 _OPTIONS = {
     "explain": ("--input", "--length", "--arg", "--graphviz", "--json", "--help"),
@@ -27,6 +28,7 @@ _OPTIONS = {
         *("--exceptions", "--block-seconds", "--arg", "--json", "--help"),
     ),
     "catalog": ("--json", "--help"),
+    "papers": ("--quick", "--full", "--json", "--help"),
 }
 _ROOT_OPTIONS = ("--version", "--help")
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpverdict.claim.enclosure import exp_bounds
+from dpverdict.evidence.verify import set_proof
 from dpverdict.evidence.verify.comparisons import Space
 from dpverdict.evidence.verify.sets import (
     Chances,
@@ -27,6 +28,7 @@ from dpverdict.evidence.verify.sets import (
     total,
 )
 from dpverdict.evidence.verify.slack import AtEnd, AtPlace, Rounded, Slack, SlackProof
+from dpverdict.mechanism.outcome import Outcome
 from dpverdict.reading.exact.exponential import Exponential, Quotient
 from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decide, roots
 from dpverdict.reading.exact.sign_forms import Form, Interval
@@ -48,6 +50,11 @@ class SetViolation:
     place: Fraction
 
     @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The event."""
+        return tuple(one.output for one in self.outputs)
+
+    @property
     def probabilities(self) -> tuple[Quotient, Quotient]:
         """Of the set, on the input and on its neighbour."""
         here = total(one.probability for one in self.outputs)
@@ -64,6 +71,10 @@ class SetProgress:
     seconds: float = 0.0
     complete: bool = False
     """Whether every pair has been looked at."""
+
+    def entries(self) -> list[list[object]]:
+        """What the certificate says of each that is settled."""
+        return [set_proof.to_json(question, proof) for question, proof in self.settled]
 
 
 def settle_sets(

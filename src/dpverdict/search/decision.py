@@ -11,6 +11,7 @@ from typing import TypeAlias
 from dpverdict.claim.claim import EpsilonRange
 from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons
 from dpverdict.evidence.verify.proof import Settled, inequalities
+from dpverdict.mechanism.outcome import Outcome
 from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decide
 
 
@@ -20,6 +21,11 @@ class Violation:
 
     comparison: Comparison
     epsilon: Fraction
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The event."""
+        return (self.comparison.output,)
 
 
 @dataclass(slots=True)
@@ -33,6 +39,10 @@ class Progress:
     complete: bool = False
     """Whether every comparison has been looked at."""
 
+    def entries(self) -> list[list[object]]:
+        """What the certificate says of each that is settled."""
+        return [one.to_json() for one in self.settled]
+
 
 Listener: TypeAlias = Callable[[Progress], None]
 
@@ -40,7 +50,7 @@ Listener: TypeAlias = Callable[[Progress], None]
 def settle(space: Space, seconds: float | None = None, listen: Listener | None = None) -> Progress:
     """Settle comparisons until there are none left, one of them is a violation, or the time is up."""
     begun, done = time.perf_counter(), Progress()
-    if not (space.claim.epsilon_range.only or _is_in_epsilon(space)):
+    if not (space.claim.epsilon_range.only or is_in_epsilon(space)):
         return _probed(space, begun)
     for comparison, bound, function in inequalities(space):
         match decide(function, bound.interval):
@@ -67,7 +77,7 @@ def settle(space: Space, seconds: float | None = None, listen: Listener | None =
 _PLACES = tuple(Fraction(2) ** power for power in (0, -2, 2, -4, 4, -1, 1))
 
 
-def _is_in_epsilon(space: Space) -> bool:
+def is_in_epsilon(space: Space) -> bool:
     """Whether probabilities are functions of ε, so that they can be compared with e^ε over a range."""
     first = next(iter(space.claim.pairs()), None)
     if first is None:

@@ -6,22 +6,23 @@ their probabilities are found here, so that a proof that leaves one out does not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpverdict.claim.claim import Claim
 from dpverdict.claim.values import plain
 from dpverdict.errors import DPVerdictError
 from dpverdict.evidence.verdict import Checked
-from dpverdict.evidence.verify import set_json
 from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons, regions_of
 from dpverdict.evidence.verify.inequality import Bound, bound_of, gap
 from dpverdict.evidence.verify.quadrature import BITS, NoAnswer, Point, probability_of
 from dpverdict.evidence.verify.refusal import DoesNotHold
-from dpverdict.evidence.verify.sets import proves, set_questions
 from dpverdict.mechanism.outcome import to_json as outcome_to_json
+from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
 from dpverdict.reading.exact.exponential import Exponential, Quotient
+from dpverdict.reading.exact.numbers import Unit
 from dpverdict.reading.exact.sign import Certificate, Nonnegative, decide, positive
 from dpverdict.reading.exact.sign_json import from_json, to_json
 from dpverdict.reading.exact.sign_recheck import recheck
@@ -48,22 +49,56 @@ class Settled:
 
 def inequalities(space: Space) -> Iterator[tuple[Comparison, Bound, Exponential]]:
     """Every different inequality that the claim consists of, once, in a fixed order: the function must be ≥ 0."""
-    known = set()
-    for comparison in comparisons(space):
-        bound = bound_of(space.claim, comparison.unit, comparison.within)
+    return different(space.claim, comparisons(space))
+
+
+def different(claim: Claim, listed: Iterable[Comparison]) -> Iterator[tuple[Comparison, Bound, Exponential]]:
+    """What the claim says of each comparison, unless it has said the same of an earlier one."""
+    known, numbers = set[tuple[int, int, Bound]](), Numbers()
+    bounds: dict[tuple[Unit, EpsilonRange], Bound | None] = {}
+    for comparison in listed:
+        about = comparison.unit, comparison.within
+        if about not in bounds:
+            bounds[about] = bound_of(claim, *about)
+        bound = bounds[about]
         if bound is None:
             continue
         here, there = comparison.probability, comparison.neighbour_probability
-        inequality = (here.numerator, here.denominator, there.numerator, there.denominator, bound)
+        inequality = numbers.of(here), numbers.of(there), bound
         if inequality not in known:
             known.add(inequality)
             yield comparison, bound, gap(here, there, bound.factor)
 
 
+_MOST_MET = 100_000
+
+
+class Numbers:
+    """Numbers for probabilities: the same for those that are written alike.
+
+    One that has been met is known without a look at its coefficients, of which there may be hundreds.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[Exponential, Exponential], int] = {}
+        self._met: dict[int, tuple[Quotient, int]] = {}
+
+    def of(self, probability: Quotient) -> int:
+        """The number."""
+        met = self._met.get(id(probability))
+        if met is None:
+            if len(self._met) >= _MOST_MET:
+                self._met.clear()
+            number = self._written.setdefault((probability.numerator, probability.denominator), len(self._written))
+            # The probability is kept with it: as long as it is, nothing else has its id.
+            met = self._met[id(probability)] = probability, number
+        return met[1]
+
+
 def check(space: Space, entries: Sequence[Any]) -> Checked:
     """Settle everything again.  Raises `DoesNotHold`."""
     listed, settled, sampled = iter(entries), 0, list[tuple[Comparison, Bound]]()
-    probabilities: dict[tuple[Exponential, Exponential], tuple[Quotient, Bound]] = {}
+    probabilities, numbers = dict[tuple[int, Bound], Quotient](), Numbers()
     for comparison, bound, function in inequalities(space):
         entry = next(listed, None)
         if entry is None:
@@ -76,41 +111,13 @@ def check(space: Space, entries: Sequence[Any]) -> Checked:
             sampled.append((comparison, bound))
         settled += 1
         for one in (comparison.probability, comparison.neighbour_probability):
-            probabilities[one.numerator, one.denominator] = (one, bound)
+            probabilities[numbers.of(one), bound] = one
     if next(listed, None) is not None:
         raise DoesNotHold(f"it lists more than the {settled} inequalities that there are")
-    for one, bound in probabilities.values():
+    for (_, bound), one in probabilities.items():
         check_probability(one, bound)
-    confirmed = sum(_confirmed(space, comparison, bound) for comparison, bound in sampled)
+    confirmed = sum(is_confirmed(space, comparison, bound) for comparison, bound in sampled)
     return Checked(settled, 0, confirmed)
-
-
-def check_sets(space: Space, entries: Sequence[Any]) -> Checked:
-    """Settle a claim with δ > 0 again, pair by pair, for every set of outputs.  Raises `DoesNotHold`."""
-    listed, settled = iter(entries), 0
-    probabilities: dict[tuple[Exponential, Exponential, Bound], Quotient] = {}
-    for question in set_questions(space):
-        one, entry = question.comparison, next(listed, None)
-        pair = f"{plain(one.input)!r} and {plain(one.neighbour)!r}"
-        if entry is None:
-            raise DoesNotHold(f"it says nothing about {pair}")
-        if not isinstance(entry, list) or entry[:2] != [plain(one.input), plain(one.neighbour)] or len(entry) != 3:
-            raise DoesNotHold(f"{entry!r} stands where the sets of outputs on {pair} have to")
-        try:
-            holds = proves(set_json.from_json(entry[2], question), question)
-        except ValueError as error:
-            raise DoesNotHold(f"for {pair} there is {error}") from None
-        if not holds:
-            raise DoesNotHold(f"it does not show the inequalities of {pair}")
-        settled += 1
-        for chance in one.chances:
-            for found in (chance.probability, chance.neighbour_probability):
-                probabilities[found.numerator, found.denominator, question.bound] = found
-    if next(listed, None) is not None:
-        raise DoesNotHold(f"it lists more than the {settled} pairs that there are")
-    for (_, _, bound), found in probabilities.items():
-        check_probability(found, bound)
-    return Checked(settled, 0)
 
 
 def check_probability(probability: Quotient, bound: Bound) -> None:
@@ -123,7 +130,7 @@ def check_probability(probability: Quotient, bound: Bound) -> None:
     raise DoesNotHold(f"{probability.text()} is no probability for every ε of the claim")
 
 
-def _confirmed(space: Space, comparison: Comparison, bound: Bound) -> bool:
+def is_confirmed(space: Space, comparison: Comparison, bound: Bound) -> bool:
     """Whether both probabilities were confirmed by quadrature.  Raises `DoesNotHold` where the two ways differ."""
     place = bound.interval.low if bound.interval.is_point else bound.interval.place(BETWEEN)
     both = ((comparison.input, comparison.probability), (comparison.neighbour, comparison.neighbour_probability))

@@ -7,11 +7,12 @@ is of another form it has no answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import acb, arb, ctx, fmpq
 
@@ -156,9 +157,6 @@ class _End:
     def at(self, s: Fraction) -> Fraction:
         return self.slope * s + self.height
 
-    def ball(self, s: acb) -> acb:
-        return s * _q(self.slope) + _q(self.height)
-
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
@@ -235,24 +233,41 @@ def _piece(
     ends: Mapping[Noise, _Ends], rates: Mapping[Noise, Fraction], pivot: Noise, piece: tuple[Fraction, Fraction]
 ) -> arb:
     middle = (piece[0] + piece[1]) / 2
-    factors = []
+    factors = Counter[_Factor]()
     for noise, around in ends.items():
         low = max(around.low, key=lambda end: end.at(middle), default=None)
         high = min(around.high, key=lambda end: end.at(middle), default=None)
         if low is not None and high is not None and low.at(middle) >= high.at(middle):
             return arb(0)
-        factors.append((noise.law, rates[noise], low, high))
+        factors[type(noise.law), rates[noise], low, high] += 1
+    density = _density(type(pivot.law), rates[pivot], middle)
+    chances = [(_between(factor, middle), times) for factor, times in factors.items()]
 
     def integrand(s: acb, _: bool) -> acb:
-        total = _density(pivot.law, rates[pivot], s, middle)
-        for law, rate, low, high in factors:
-            above = acb(1) if high is None else _below(law, rate, high.ball(s), high.at(middle))
-            below = acb(0) if low is None else _below(law, rate, low.ball(s), low.at(middle))
-            total *= above - below
+        total = density(s)
+        for chance, times in chances:
+            total *= chance(s) ** times
         return total
 
     value = acb.integral(integrand, acb(_q(piece[0])), acb(_q(piece[1])), abs_tol=_q(TOLERANCE / 100))
     return value.real
+
+
+_Function: TypeAlias = Callable[[acb], acb]
+_Factor: TypeAlias = tuple[type[Law], Fraction, _End | None, _End | None]
+"""A draw's law and rate, and what it has to be above and below."""
+
+
+def _between(factor: _Factor, middle: Fraction) -> _Function:
+    """Pr[the draw lies between its ends], as a function of the pivot."""
+    law, rate, low, high = factor
+    above = None if high is None else _below(law, rate, high, middle)
+    below = None if low is None else _below(law, rate, low, middle)
+    if above is None or below is None:
+        alone = above or below
+        assert alone is not None, "a draw that nothing is said about"
+        return alone if below is None else lambda s: 1 - alone(s)
+    return lambda s: above(s) - below(s)
 
 
 # --- laws: the side of the kink is that of the rational, so that the formulas are analytic ----------------------------
@@ -266,16 +281,23 @@ def _rate(law: Law, point: Point) -> Fraction:
             raise NoAnswer
 
 
-def _density(law: Law, rate: Fraction, s: acb, side: Fraction) -> acb:
-    if isinstance(law, Laplace):
-        return (s * _q(-rate if side > 0 else rate)).exp() * _q(rate / 2)
-    return (s * _q(-rate)).exp() * _q(rate) if side > 0 else acb(0)
+def _density(law: type[Law], rate: Fraction, side: Fraction) -> _Function:
+    if law is not Laplace and side <= 0:
+        return lambda s: acb(0)
+    slope, height = _q(-rate if side > 0 else rate), _q(rate / 2 if law is Laplace else rate)
+    return lambda s: (s * slope).exp() * height
 
 
-def _below(law: Law, rate: Fraction, s: acb, side: Fraction) -> acb:
-    if isinstance(law, Laplace):
-        return 1 - (s * _q(-rate)).exp() / 2 if side > 0 else (s * _q(rate)).exp() / 2
-    return 1 - (s * _q(-rate)).exp() if side > 0 else acb(0)
+def _below(law: type[Law], rate: Fraction, end: _End, middle: Fraction) -> _Function:
+    """Pr[the draw lies below the end]."""
+    side = end.at(middle)
+    if law is not Laplace and side <= 0:
+        return lambda s: acb(0)
+    slope, height = _q(end.slope), _q(end.height)
+    rise, share = _q(-rate if side > 0 else rate), _q(Fraction(1, 2) if law is Laplace else Fraction(1))
+    if side > 0:
+        return lambda s: 1 - ((s * slope + height) * rise).exp() * share
+    return lambda s: ((s * slope + height) * rise).exp() * share
 
 
 def _q(value: Fraction) -> arb:

@@ -129,6 +129,15 @@ def _pairs(space: Space) -> tuple[Iterable[tuple[Any, Any]], Callable[[Any], tup
 # --- the room that δ leaves -------------------------------------------------------------------------------------------
 
 
+def is_about_sets(claim: Claim) -> bool:
+    """Whether single outputs are not enough: δ is not 0."""
+    match claim.guarantee:
+        case Proportional(_, delta) | Approximate(_, delta):
+            return delta != 0
+        case _:
+            return False
+
+
 def delta_of(claim: Claim, bound: Bound, unit: Unit) -> Delta:
     """The claim's δ as a function of the unit (at one ε, of the unit's value there)."""
     match claim.guarantee:

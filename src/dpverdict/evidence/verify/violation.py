@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, ctx, fmpq
+from flint import ctx
 
-from dpverdict.claim.claim import Proportional
+from dpverdict.claim.claim import EpsilonRange
 from dpverdict.claim.delta import Delta
-from dpverdict.claim.guarantee import Approximate
 from dpverdict.claim.values import shown
 from dpverdict.evidence.verify.comparisons import NEVER, Space
-from dpverdict.evidence.verify.inequality import factor_of, gap
+from dpverdict.evidence.verify.inequality import bound_of
 from dpverdict.evidence.verify.refusal import DoesNotHold
+from dpverdict.evidence.verify.sets import Chances, delta_of, slack_of
 from dpverdict.mechanism.outcome import Outcome, key
+from dpverdict.reading.exact.epsilon_ranges import ALL
 from dpverdict.reading.exact.exponential import Quotient
 from dpverdict.reading.exact.numbers import Unit
-from dpverdict.reading.exact.sign import Negative, decide
-from dpverdict.reading.exact.sign_forms import Interval
-
-_BITS = (128, 512, 2048, 8192)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +57,18 @@ def check(space: Space, example: Counterexample) -> Excess:
     """The probabilities, worked out again.  Raises `DoesNotHold`."""
     _check_scope(space, example)
     (here, unit), (there, _) = (_probability(space, example, value) for value in (example.input, example.neighbour))
-    place = unit.at(example.epsilon)
-    if not _exceeds(space, example.epsilon, (here, there), place):
+    at_one = replace(space.claim, epsilon_range=EpsilonRange.one(example.epsilon))
+    bound = bound_of(at_one, unit, ALL)
+    assert bound is not None, "the range holds every ε"
+    place, delta = bound.interval.low, delta_of(at_one, bound, unit)
+    if not all(_is_probability(one, place) for one in (here, there)):
+        raise DoesNotHold(f"the program's choices have no probabilities at ε = {example.epsilon}")
+    if slack_of([Chances(None, here, there)], bound, delta).sign_at(place) >= 0:
         raise DoesNotHold(
             f"at ε = {example.epsilon} the claim allows {here.digits(place)} beside {there.digits(place)}"
         )
     return Excess(
-        unit.text(here),
-        unit.text(there),
-        here.digits(place),
-        there.digits(place),
-        _loss(here, there, place, _delta(space, example.epsilon, 256)),
+        unit.text(here), unit.text(there), here.digits(place), there.digits(place), _loss(here, there, place, delta)
     )
 
 
@@ -98,46 +95,14 @@ def _probability(space: Space, example: Counterexample, value: Any) -> tuple[Quo
     return total.cancelled(), exact.unit(given)
 
 
-def _exceeds(space: Space, epsilon: Fraction, probabilities: Sequence[Quotient], place: Fraction) -> bool:
-    """Whether the first is above e^{factor·ε} times the second, plus δ; a tie is not."""
-    here, there = probabilities
-    if _not_between_0_and_1(here, place) or _not_between_0_and_1(there, place):
-        raise DoesNotHold(f"the program's choices have no probabilities at ε = {epsilon}")
-    factor = factor_of(space.claim) * epsilon / place
-    if _delta(space, epsilon, _BITS[0]) == 0:
-        return isinstance(decide(gap(here, there, factor), Interval.point(place)), Negative)
-    for bits in _BITS:
-        with ctx.workprec(bits):
-            growth = (arb(_q(factor)) * arb(_q(place))).exp()
-            allowed = growth * there.value(place, bits) + _delta(space, epsilon, bits)
-            if here.value(place, bits) > allowed:
-                return True
-            if here.value(place, bits) < allowed:
-                return False
-    return False
-
-
-def _not_between_0_and_1(probability: Quotient, place: Fraction) -> bool:
+def _is_probability(probability: Quotient, place: Fraction) -> bool:
     value = probability.value(place, 256)
-    return bool(value < 0 or value > 1)
+    return not (value < 0 or value > 1)
 
 
-def _loss(here: Quotient, there: Quotient, place: Fraction, delta: arb) -> float:
+def _loss(here: Quotient, there: Quotient, place: Fraction, delta: Delta) -> float:
     if there.numerator.is_zero:
         return math.inf
     with ctx.workprec(256):
-        loss = ((here.value(place, 256) - delta) / there.value(place, 256)).log()
+        loss = ((here.value(place, 256) - delta.value(place, 256)) / there.value(place, 256)).log()
         return math.nextafter(float(loss.lower()), -math.inf)
-
-
-def _delta(space: Space, epsilon: Fraction, bits: int) -> arb:
-    match space.claim.guarantee:
-        case Proportional(_, delta) | Approximate(_, delta):
-            with ctx.workprec(bits):
-                return delta.value(epsilon, bits) if isinstance(delta, Delta) else arb(_q(delta))
-        case _:
-            return arb(0)
-
-
-def _q(value: Fraction) -> fmpq:
-    return fmpq(value.numerator, value.denominator)

@@ -1,0 +1,1 @@
+"""The tables of the papers, computed again: one file for each paper."""
