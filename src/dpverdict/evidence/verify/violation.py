@@ -60,7 +60,9 @@ class Excess:
 def check(space: Space, example: Counterexample) -> Excess:
     """The probabilities, worked out again.  Raises `DoesNotHold`."""
     _check_scope(space, example)
-    (here, unit), (there, _) = (_probability(space, example, value) for value in (example.input, example.neighbour))
+    known = [_probability(space, example, value) for value in (example.input, example.neighbour)]
+    (here, _), (there, _) = known
+    unit = common_unit(known)
     place = unit.at(example.epsilon)
     if not _exceeds(space, example.epsilon, (here, there), place):
         raise DoesNotHold(
@@ -73,6 +75,22 @@ def check(space: Space, example: Counterexample) -> Excess:
         there.digits(place),
         _loss(here, there, place, _delta(space, example.epsilon, 256)),
     )
+
+
+def common_unit(known: Sequence[tuple[Quotient, Unit]]) -> Unit:
+    """What probabilities are functions of; one that is the same number for all ε goes with any unit.
+
+    Raises `DoesNotHold` where there is none.
+    """
+    units = {unit for probability, unit in known if not is_number(probability)}
+    if len(units) > 1:
+        raise DoesNotHold("the noise is of different kinds on the two inputs")
+    return next(iter(units), known[0][1])
+
+
+def is_number(probability: Quotient) -> bool:
+    """Whether the probability is the same for all ε."""
+    return probability.numerator.is_constant and probability.denominator.is_constant
 
 
 def _check_scope(space: Space, example: Counterexample) -> None:
