@@ -24,8 +24,9 @@ from dpverdict.evidence.verify.violation import Counterexample, check
 from dpverdict.proving import verify
 from dpverdict.reading.exact.exact_program import ExactProgram
 
-SMALL: dict[str, Any] = {"domain": "-1,0,1", "out": None}
-LINE: dict[str, Any] = {"domain": "-2..2", "adjacency": "linf:1", "out": None}
+TWO: dict[str, Any] = {"domain": "-1,0,1", "length": 2, "out": None}
+THREE = {**TWO, "length": 3}
+LINE: dict[str, Any] = {"domain": "-2,-1,0,1,2", "adjacency": "linf:1", "out": None}
 
 
 @mechanism
@@ -85,7 +86,7 @@ def undecided(verdict: Verdict) -> Undecided:
 
 def test_released_values_of_svt3() -> None:
     event = Box((*BELOW_TWICE, LOW_VALUE))
-    found = refuted(confirm("catalog:svt3", [-1] * 3, [0] * 3, event, epsilon=1, **SMALL))
+    found = refuted(confirm("catalog:svt3", [-1] * 3, [0] * 3, event, epsilon=1, **THREE))
     assert found.probabilities["input"] == "1/192*exp(-1/2*eps)"
     assert found.probabilities["neighbour"] == "1/192*exp(-2*eps)"
     assert found.lower_bound == pytest.approx(1.5, abs=1e-12)
@@ -96,7 +97,7 @@ def test_a_predicate_says_the_same() -> None:
     def low(output: Any) -> Any:
         return len(output) == 3 and output[0] is False and output[1] is False and output[2] <= -1
 
-    found = refuted(confirm("catalog:svt3", [-1] * 3, [0] * 3, low, epsilon=1, **SMALL))
+    found = refuted(confirm("catalog:svt3", [-1] * 3, [0] * 3, low, epsilon=1, **THREE))
     assert found.probabilities["input"] == "1/192*exp(-1/2*eps)"
     assert found.witness.event["is"] == "predicate"
     assert "no certificate" in found.findings[0]
@@ -105,7 +106,7 @@ def test_a_predicate_says_the_same() -> None:
 def test_the_noisy_maximum_that_releases_its_value() -> None:
     """Pr[max > 0] = 1 - 2^-3 on zeros; on minus ones 1 - (1 - e^{-ε/2}/2)^3, as each query has noise 2/ε."""
     event = at_least(Coordinate(0), 0)
-    found = confirm("catalog:noisy-maximum-value", [0] * 3, [-1] * 3, event, epsilon=1, **SMALL)
+    found = confirm("catalog:noisy-maximum-value", [0] * 3, [-1] * 3, event, epsilon=1, **THREE)
     values = undecided(found).partial["probabilities"][0]  # type: ignore[index]
     assert float(values["input_value"]) == pytest.approx(7 / 8)
     assert float(values["neighbour_value"]) == pytest.approx(1 - (1 - math.exp(-1 / 2) / 2) ** 3, rel=1e-14)
@@ -142,7 +143,7 @@ def test_the_direction_matters_and_is_said() -> None:
 
 
 def test_a_wrong_event_is_not_confirmed() -> None:
-    undecided(confirm("catalog:svt3", [-1] * 3, [0] * 3, Box(BELOW_TWICE), epsilon=1, domain="-1,0,1", length=3, out=None))
+    undecided(confirm("catalog:svt3", [-1] * 3, [0] * 3, Box(BELOW_TWICE), epsilon=1, **THREE))
     undecided(confirm(single, 1, 0, at_least(Coordinate(0), -5), args={"scale": Fraction(1, 2)}, epsilon=1, **LINE))
 
 
@@ -153,15 +154,25 @@ def test_the_factor_is_exact(factor: str, is_refuted: bool) -> None:
     assert isinstance(found, Refuted) == is_refuted
 
 
-@pytest.mark.parametrize(("delta", "is_refuted"), [("1/10", True), ("1/3", False), ("exp(-3)", True)])
-@pytest.mark.parametrize("claim", [{"epsilon": 1}, {"epsilon_range": "1/2,2"}])
-def test_delta_counts(delta: str, is_refuted: bool, claim: dict[str, Any]) -> None:
-    """1/2 against e^{-2}/2 at ε = 1: δ has to be at least 1/2 - e^{-1}/2 = 0.316."""
-    found = confirm(single, 1, 0, POSITIVE, args={"scale": Fraction(1, 2)}, delta=delta, **claim, **LINE)
-    if "epsilon" in claim:
-        assert isinstance(found, Refuted) == is_refuted
-    else:
-        assert isinstance(found, Refuted) == (delta != "1/2")
+@pytest.mark.parametrize(
+    ("given", "is_refuted"),
+    [
+        ({"epsilon": 1, "delta": "1/10"}, True),
+        ({"epsilon": 1, "delta": "exp(-3)"}, True),
+        ({"epsilon": 1, "delta": "1/3"}, False),
+        ({"claim": "approximate:1,1/10"}, True),
+        ({"claim": "approximate:1,1/3"}, False),
+        ({"epsilon_range": "1/2,2", "delta": "1/3"}, True),
+        ({"epsilon_range": "1/2,2", "delta": "exp(-1)"}, True),
+        ({"epsilon_range": "1/2,2", "delta": "4/9"}, False),
+        ({"delta": "1/2"}, False),
+    ],
+)
+def test_delta_counts(given: dict[str, Any], is_refuted: bool) -> None:
+    """1/2 against e^{-2ε}/2: δ has to be at least (1 - e^{-ε})/2, which is 0.316 at ε = 1 and 0.432 at ε = 2."""
+    found = confirm(single, 1, 0, POSITIVE, args={"scale": Fraction(1, 2)}, **given, **LINE)
+    assert isinstance(found, Refuted) == is_refuted
+    assert is_refuted or found.lower_bound is None
 
 
 @pytest.mark.parametrize(
@@ -184,7 +195,8 @@ def test_what_the_neighbour_never_gives(made: Any, event: Any, expected: tuple[s
 
 def test_atoms_at_an_edge() -> None:
     """The constant 0 lies in "at most 0" and in "at least 0", and in nothing beyond."""
-    for event, inside in ((at_most(Coordinate(0), 0), True), (at_most(Coordinate(0), -1), False), (POSITIVE, False)):
+    fine = Coordinate(0, -4)
+    for event, inside in ((at_most(fine, 0), True), (at_most(fine, -1), False), (at_least(fine, 1), False)):
         found = confirm(leaking, 0, 1, event, epsilon=1, **LINE)
         assert isinstance(found, Refuted) == inside
 
@@ -209,10 +221,10 @@ def _positive() -> Any:
 
 def test_finitely_many_outputs() -> None:
     event = Union((OutputEquals([False, True]), OutputEquals([True])))
-    found = refuted(confirm("catalog:svt5", [1, 0], [0, 0], OutputEquals([True, False]), epsilon=1, **SMALL))
+    found = refuted(confirm("catalog:svt5", [1, 0], [0, 0], OutputEquals([True, False]), epsilon=1, **TWO))
     assert found.lower_bound == math.inf
-    undecided(confirm("catalog:svt5", [0, 0], [1, 0], event, epsilon=1, **SMALL))
-    by_predicate = refuted(confirm("catalog:svt5", [1, 0], [0, 0], lambda output: output == [True, False], **SMALL))
+    undecided(confirm("catalog:svt5", [0, 0], [1, 0], event, epsilon=1, **TWO))
+    by_predicate = refuted(confirm("catalog:svt5", [1, 0], [0, 0], lambda output: output == [True, False], **TWO))
     assert by_predicate.witness.event == event_text.to_json(OutputEquals((True, False)))
 
 
@@ -225,21 +237,21 @@ def test_a_tie_counts_for_its_share() -> None:
 
 def test_sums_and_order_statistics() -> None:
     args = {"scale": Fraction(1, 2)}
-    found = refuted(confirm(summed, [1, 1], [0, 0], lambda output: sum(output) >= 2, args=args, epsilon=1, **SMALL))
+    found = refuted(confirm(summed, [1, 1], [0, 0], lambda output: sum(output) >= 2, args=args, epsilon=1, **TWO))
     # The sum of two Laplace variables of scale b: Pr[S ≥ s] = (1/2 + s/(4b))·e^{-s/b}.
     assert found.probabilities["input"] == "1/2"
     assert found.probabilities["neighbour"] == "1/2*exp(-4*eps) + eps*exp(-4*eps)"
     least = at_least(OrderStatistic(0), 1)
-    found = refuted(confirm(summed, [1, 1], [0, 0], least, args=args, epsilon=1, **SMALL))
+    found = refuted(confirm(summed, [1, 1], [0, 0], least, args=args, epsilon=1, **TWO))
     assert found.probabilities["neighbour"] == "1/4*exp(-4*eps)"
-    undecided(confirm(summed, [1, 1], [0, 0], least, args=args, epsilon=1, factor=4, **SMALL))
+    undecided(confirm(summed, [1, 1], [0, 0], least, args=args, epsilon=1, factor=4, **TWO))
 
 
 def test_numerical_svt() -> None:
     event = Box((Interval(Sum(-1), 1), Interval(Length(), 1, 1)))
-    found = undecided(confirm("catalog:numerical-svt", [1, 0], [0, 0], event, epsilon=1, **SMALL))
+    found = undecided(confirm("catalog:numerical-svt", [1, 0], [0, 0], event, epsilon=1, **TWO))
     assert "does not contradict" in found.reason
-    refuted(confirm("catalog:numerical-svt", [1, 0], [0, 0], event, epsilon=1, factor="1/10", **SMALL))
+    refuted(confirm("catalog:numerical-svt", [1, 0], [0, 0], event, epsilon=1, factor="1/10", **TWO))
 
 
 @pytest.mark.parametrize("written", ["object", "JSON", "text"])
@@ -256,7 +268,7 @@ def test_an_event_may_be_written_down(written: str) -> None:
 def test_what_cannot_be_read_is_undecided() -> None:
     network = ScoreAbove(Network((Coordinate(0),), (Layer(((1,),), (0,), 0),)), 0)
     assert "network" in undecided(confirm(single, 1, 0, network, **LINE)).reason
-    assert "several noisy numbers" in undecided(confirm(summed, [1, 1], [0, 0], at_least(Sum(), 1), **SMALL)).reason
+    assert "several noisy numbers" in undecided(confirm(summed, [1, 1], [0, 0], at_least(Sum(), 1), **TWO)).reason
     assert "zcdp" in undecided(confirm(single, 1, 0, POSITIVE, claim="zcdp:1/2", epsilon_range="1,1", **LINE)).reason
 
 
@@ -266,7 +278,7 @@ def test_the_claim_has_to_be_about_the_pair() -> None:
 
 
 def test_an_empty_predicate_refutes_nothing() -> None:
-    found = undecided(confirm("catalog:svt1", [1, 0], [0, 0], lambda output: False, epsilon=1, **SMALL))
+    found = undecided(confirm("catalog:svt1", [1, 0], [0, 0], lambda output: False, epsilon=1, **TWO))
     assert "no output" in found.reason
 
 
@@ -276,9 +288,10 @@ def test_what_is_no_event_is_an_error(event: Any) -> None:
         confirm(single, 1, 0, event, epsilon=1, **LINE)
 
 
-def test_a_predicate_that_fails_is_an_error() -> None:
-    with pytest.raises(InputError, match="predicate"):
-        confirm("catalog:svt1", [1, 0], [0, 0], lambda output: output[7], epsilon=1, **SMALL)
+@pytest.mark.parametrize("target", ["catalog:svt1", summed])
+def test_a_predicate_that_fails_is_an_error(target: Any) -> None:
+    with pytest.raises(InputError, match="the predicate fails"):
+        confirm(target, [1, 0], [0, 0], lambda output: output[7], epsilon=1, **TWO)
 
 
 # --- certificates -----------------------------------------------------------------------------------------------------
@@ -286,11 +299,11 @@ def test_a_predicate_that_fails_is_an_error() -> None:
 
 def certificate(folder: Path, **given: Any) -> Path:
     event = Box((*BELOW_TWICE, LOW_VALUE))
-    claim = {"epsilon": 1, **SMALL, "length": 3, "out": folder, **given}
+    claim = {"epsilon": 1, **THREE, "out": folder, **given}
     return Path(str(refuted(confirm("catalog:svt3", [-1] * 3, [0] * 3, event, **claim)).certificate))
 
 
-@pytest.mark.parametrize("given", [{}, {"domain": "-5..5"}, {"domain": "reals"}])
+@pytest.mark.parametrize("given", [{}, {"domain": "integer:-5,5"}, {"domain": "real"}])
 def test_a_certificate_holds(tmp_path: Path, given: dict[str, Any]) -> None:
     found = verify(certificate(tmp_path, **given))
     assert found.holds, found.reason
@@ -305,6 +318,7 @@ def test_a_certificate_holds(tmp_path: Path, given: dict[str, Any]) -> None:
         ("epsilon", "1/2"),
         ("event", event_text.to_json(Box(BELOW_TWICE))),
         ("event", {"is": "sides", "plus": event_text.to_json(Box(BELOW_TWICE)), "minus": None}),
+        ("event", event_text.to_json(at_least(Coordinate(2, -40), 1))),
         ("event", None),
     ],
 )

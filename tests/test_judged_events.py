@@ -1,6 +1,6 @@
 """Exact probabilities of events, against closed forms and against samples put before the one evaluation function.
 
-False alarms: each of the fewer than 100 comparisons with a sample fails by chance with a probability of at most `ALPHA`.
+False alarms: each of the fewer than 100 comparisons with a sample fails by chance with probability `ALPHA` at most.
 Power: an edge moved by 1/4 is found (`test_a_wrong_edge_is_told_apart`).
 """
 

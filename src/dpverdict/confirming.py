@@ -195,14 +195,14 @@ def _loss_text(loss: Tight, only: Fraction | None) -> str:
     if loss.high == 0:
         return "it is nowhere likelier on the input than on the neighbour"
     at = "" if only is not None else f", for {loss.where}"
-    ends = [_times(end, only) for end in dict.fromkeys((loss.low, loss.high))]
-    return f"the largest loss ln(Pr[input] / Pr[neighbour]) that it shows is {' to '.join(ends)}{at}"
-
-
-def _times(factor: Fraction | float, only: Fraction | None) -> str:
-    if only is None:
-        return f"{factor}·ε"
-    return str(factor * only) if isinstance(factor, Fraction) else f"{factor * float(only):.15g}"
+    unit = "·ε" if only is None else ""
+    known, factor = loss.exact, 1 if only is None else only
+    if isinstance(known, Fraction):
+        size = f"{known * factor}{unit}"
+    else:
+        ends = [f"{float(end) * float(factor):.15g}{unit}" for end in (loss.low, loss.high)]
+        size = " to ".join(dict.fromkeys(ends))
+    return f"the largest loss ln(Pr[input] / Pr[neighbour]) that it shows is {size}{at}"
 
 
 def _bound(question: Question, loss: Tight) -> float | None:
@@ -258,17 +258,35 @@ def _listed(question: Question, predicate: Predicate) -> Event | None:
     return None if not events else events[0] if len(events) == 1 else Union(events)
 
 
+class _FailedPredicateError(Exception):
+    """What a predicate raised, told apart from what the mechanism raises."""
+
+
 def _holds(predicate: Predicate, output: Any) -> bool:
     try:
         with user_code():
             return bool(predicate(output))
     except Exception as error:
-        raise InputError(
-            "INPUT-060",
-            f"the predicate fails on the output {output!r}",
-            why=f"{type(error).__name__}: {error}",
-            fix="a function of what the mechanism returns that is true or false for every output",
-        ) from error
+        raise _failed(f"the output {output!r}", f"{type(error).__name__}: {error}") from error
+
+
+def _failed(where: str, why: str) -> InputError:
+    return InputError(
+        "INPUT-060",
+        f"the predicate fails on {where}",
+        why=why,
+        fix="a function that is true or false for every output (arrays may come as lists)",
+    )
+
+
+def _check_that_it_answers(case: _Case) -> None:
+    space, inputs = case.space, case.question.inputs
+    assert inputs is not None
+    for value in inputs:
+        exact, given = space.on(value)
+        for output in exact.returned(given):
+            if isinstance(output, Raised) and output.exception.endswith(_FailedPredicateError.__name__):
+                raise _failed("an output", "it raises an exception where the mechanism returns a value")
 
 
 def _of_traced(question: Question, predicate: Predicate, begun: float, work: Work) -> Verdict:
@@ -284,10 +302,16 @@ def _of_traced(question: Question, predicate: Predicate, begun: float, work: Wor
 
     @functools.wraps(mechanism.function)
     def answered(*given: Any, **named: Any) -> bool:
-        return bool(predicate(mechanism.function(*given, **named)))
+        output = mechanism.function(*given, **named)
+        try:
+            return bool(predicate(output))
+        except Exception as error:
+            raise _FailedPredicateError(f"{type(error).__name__}: {error}") from error
 
     judged = Mechanism(answered, epsilon=mechanism.epsilon_name, limits=mechanism.limits)
-    verdict = _answer(_Case(replace(question, mechanism=judged), None), begun, work)
+    case = _Case(replace(question, mechanism=judged), None)
+    _check_that_it_answers(case)
+    verdict = _answer(case, begun, work)
     if not isinstance(verdict, Refuted):
         return verdict
     name = f"{predicate.__module__}:{getattr(predicate, '__qualname__', predicate)}"

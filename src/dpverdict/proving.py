@@ -305,6 +305,8 @@ def verify(path: str | Path) -> Verification:
         return Verification(True, word, None, _check(made))
     except DoesNotHold as doubt:
         return Verification(False, word, str(doubt))
+    except UnreadableError as error:
+        return Verification(False, word, f"{error.message}: {error.why}")
 
 
 def _check(made: Certificate) -> int | None:
