@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpverdict import confirm, mechanism
@@ -245,6 +246,15 @@ def test_sums_and_order_statistics() -> None:
     found = refuted(confirm(summed, [1, 1], [0, 0], least, args=args, epsilon=1, **TWO))
     assert found.probabilities["neighbour"] == "1/4*exp(-4*eps)"
     undecided(confirm(summed, [1, 1], [0, 0], least, args=args, epsilon=1, factor=4, **TWO))
+
+
+def test_arrays_are_what_a_predicate_expects() -> None:
+    @mechanism
+    def signs(noise: Any, values: Any, epsilon: Any) -> Any:
+        return np.array(values) + noise.laplace(0, scale=1 / (2 * epsilon), size=2) >= 0
+
+    found = refuted(confirm(signs, [0, 0], [-1, -1], lambda output: output.all(), epsilon=1, **TWO))
+    assert found.probabilities["neighbour"] == "1/4*exp(-4*eps)"
 
 
 def test_numerical_svt() -> None:

@@ -49,7 +49,7 @@ def confirm(  # noqa: PLR0913 (two inputs and an event are what a counterexample
     """Whether an event contradicts a claim for two neighbours, with its exact probabilities.
 
     `event` is an event (`evidence.events`), its JSON, or a Python predicate of what the mechanism returns, which is not
-    asked where the mechanism raises an exception.  The other arguments are those of `prove`; without `epsilon=`, all ε
+    asked where the mechanism raises an exception.  The other arguments are those of `prove`; without `epsilon=` every ε
     of the claim's range is looked at.  The answer is Refuted, or Undecided with the event's probabilities and the
     largest loss that it shows, or with the reason why they cannot be worked out.  No answer is a proof of the claim.
     """
@@ -239,6 +239,11 @@ def _of_predicate(question: Question, predicate: Predicate, begun: float, work: 
         event = _listed(question, predicate)
     except UnreadableError:
         return _of_traced(question, predicate, begun, work)
+    except InputError:
+        if isinstance(question.mechanism.function, Explored):
+            raise
+        # What is listed as a list may be an array: the mechanism's own outputs are tried.
+        return _of_traced(question, predicate, begun, work)
     if event is None:
         return _undecided(question, "no output on either input satisfies the predicate", begun)
     return _answer(_Case(question, event), begun, work)
@@ -275,7 +280,7 @@ def _failed(where: str, why: str) -> InputError:
         "INPUT-060",
         f"the predicate fails on {where}",
         why=why,
-        fix="a function that is true or false for every output (arrays may come as lists)",
+        fix="a function that is true or false for every output",
     )
 
 
