@@ -257,6 +257,19 @@ def test_arrays_are_what_a_predicate_expects() -> None:
     assert found.probabilities["neighbour"] == "1/4*exp(-4*eps)"
 
 
+def test_a_histogram_with_the_wrong_scale() -> None:
+    """Noise of scale ε instead of 1/ε: at ε = 2 the exponent is 1/2 in the place of 2, at ε = 1/2 it is 2."""
+    event, claim = at_least(Coordinate(0), 1), {"adjacency": "l1", **TWO}
+    for epsilon, is_refuted in (("1/2", False), ("2", False)):
+        assert (
+            isinstance(confirm("catalog:histogram", [1, 0], [0, 0], event, epsilon=epsilon, **claim), Refuted)
+            == is_refuted
+        )
+    for epsilon, is_refuted in (("1/2", True), ("2", False)):
+        found = confirm("catalog:histogram-wrong-scale", [1, 0], [0, 0], event, epsilon=epsilon, **claim)
+        assert isinstance(found, Refuted) == is_refuted
+
+
 def test_numerical_svt() -> None:
     event = Box((Interval(Sum(-1), 1), Interval(Length(), 1, 1)))
     found = undecided(confirm("catalog:numerical-svt", [1, 0], [0, 0], event, epsilon=1, **TWO))

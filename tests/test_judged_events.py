@@ -17,7 +17,18 @@ from dpverdict import choose, maximum, mechanism
 from dpverdict.catalog.histogram import histogram
 from dpverdict.catalog.sparse_vector import numerical_svt, svt1, svt3
 from dpverdict.errors import UnreadableError
-from dpverdict.evidence.events import Box, Event, Interval, OutputEquals, ScoreAbove, ScoreBelow, Union, happened
+from dpverdict.evidence.events import (
+    Box,
+    Event,
+    Interval,
+    OutputEquals,
+    ScoreAbove,
+    ScoreBelow,
+    Union,
+    edge,
+    happened,
+    membership,
+)
 from dpverdict.evidence.features import (
     Coordinate,
     CountOf,
@@ -37,7 +48,12 @@ from dpverdict.evidence.verify.judged_events import judge_of
 from dpverdict.execute.array_noise import NumpyNoise
 from dpverdict.execute.seeds import generator
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.constants import number, to_python, truth
+from dpverdict.mechanism.evaluate import Known, evaluate
+from dpverdict.mechanism.laws import Bernoulli, Laplace
 from dpverdict.mechanism.outcome import freeze
+from dpverdict.mechanism.structure import Constant, Draw, ReturnNode, Sequence
+from dpverdict.mechanism.structure import Kind as Sort
 from dpverdict.reading.exact.exact_program import ExactProgram
 from dpverdict.reading.sample import Sampler, decode
 from plain_runs import tail_bound
@@ -186,6 +202,71 @@ def test_random_scores_agree_with_samples(seed: int) -> None:
 def test_a_wrong_edge_is_told_apart() -> None:
     hits = sampled(single, 0, at_least(Coordinate(0, -2), 5), 1)
     assert tail_bound(hits, RUNS, probability(single, 0, at_least(Coordinate(0, -2), 4))) < ALPHA
+
+
+# --- the judge beside the one evaluation function, at points ----------------------------------------------------------
+
+DRAWN = tuple(Draw(Laplace(number(0), number(1)), place) for place in range(3))
+SHAPE = ReturnNode(Sequence("list", None))
+
+
+def random_feature(drawn: np.random.Generator) -> Feature:
+    step, place = int(drawn.integers(-2, 2)), int(drawn.integers(0, 6))
+    centres = [float(found) for found in drawn.integers(-4, 5, size=2) / 4]
+    features: list[Feature] = [
+        Coordinate(place, step),
+        OrderStatistic(int(drawn.integers(-5, 5)), step),
+        Distance(place, centres[0], step),
+        LogRatio(place, centres[0], centres[1], step),
+        CountOf([0, 1, 0.5, True, "low", None][place]),
+        KindOf(place),
+        Special("negative-zero"),
+        Length(),
+    ]
+    return features[int(drawn.integers(0, len(features)))]
+
+
+def random_event(drawn: np.random.Generator, depth: int = 0) -> Event:
+    features = tuple(random_feature(drawn) for _ in range(int(drawn.integers(1, 4))))
+    low, high = sorted(drawn.integers(-4, 5, size=2).tolist())
+    tie = Fraction(int(drawn.integers(0, 3)), 3) if not depth else Fraction(0)
+    match int(drawn.integers(0, 6 if not depth else 5)):
+        case 0:
+            return Box(tuple(Interval(feature, low, [high, None][at % 2]) for at, feature in enumerate(features)))
+        case 1:
+            return Box(tuple(Interval(feature, None, high) for feature in features))
+        case 2:
+            edges = tuple(tuple(sorted(set(drawn.integers(-4, 5, size=3).tolist()))) for _ in features)
+            tables = tuple(tuple(drawn.integers(-2, 3, size=len(part) + 1).tolist()) for part in edges)
+            return ScoreAbove(Histogram(features, edges, tables), low, tie)
+        case 3:
+            known = (KindOf(1), Length(), CountOf(1), Coordinate(9))
+            weights = tuple(drawn.integers(-3, 4, size=5).tolist())
+            return ScoreBelow(Linear((features[0], *known), weights), high, tie)
+        case 4:
+            asks, thresholds = (tuple(part.tolist()) for part in drawn.integers(0, len(features), size=(2, 3)))
+            tree = Tree(asks, thresholds, (1, -1, -2), (2, -3, -4), tuple(drawn.integers(-3, 4, size=4).tolist()))
+            return ScoreBelow(Trees(features, (tree, BARE)), high, tie)
+        case _:
+            return Union((random_event(drawn, 1), random_event(drawn, 1), OutputEquals((0, 1, 0.5))))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_judge_agrees_with_the_evaluation_at_points(seed: int) -> None:
+    """Points are multiples of 1/4, so that many lie on an edge."""
+    drawn = np.random.default_rng(seed)
+    event = random_event(drawn)
+    judge, tie = judge_of(event), edge(event)
+    parts = [DRAWN[0], DRAWN[1], DRAWN[2], number(1), truth(True), number(Fraction(1, 2)), Constant(Sort.TEXT, "low")]
+    for _ in range(20):
+        slots = tuple(parts[int(at)] for at in drawn.permutation(len(parts))[: int(drawn.integers(1, 6))])
+        values = {draw: float(drawn.integers(-8, 9)) / 4 for draw in DRAWN}
+        outcome = freeze([values[slot] if isinstance(slot, Draw) else to_python(slot) for slot in slots])
+        inside, at_edge = membership(event, [outcome])
+        for coin in (False, True):
+            known = Known(None, 1.0, {}, {**values, Draw(Bernoulli(number(tie)), -1): coin})
+            found = judge(SHAPE, slots, lambda term, known=known: bool(evaluate(term, known)))
+            assert found == bool(inside[0] or (coin and at_edge[0])), (event, outcome)
 
 
 # --- closed forms -----------------------------------------------------------------------------------------------------
