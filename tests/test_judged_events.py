@@ -229,7 +229,7 @@ def random_feature(drawn: np.random.Generator) -> Feature:
 def random_event(drawn: np.random.Generator, depth: int = 0) -> Event:
     features = tuple(random_feature(drawn) for _ in range(int(drawn.integers(1, 4))))
     low, high = sorted(drawn.integers(-4, 5, size=2).tolist())
-    tie = Fraction(int(drawn.integers(0, 3)), 3) if not depth else Fraction(0)
+    tie = Fraction(int(drawn.integers(0, 3)), 3) if depth < 2 else Fraction(0)
     match int(drawn.integers(0, 6 if not depth else 5)):
         case 0:
             return Box(tuple(Interval(feature, low, [high, None][at % 2]) for at, feature in enumerate(features)))
@@ -248,7 +248,7 @@ def random_event(drawn: np.random.Generator, depth: int = 0) -> Event:
             tree = Tree(asks, thresholds, (1, -1, -2), (2, -3, -4), tuple(drawn.integers(-3, 4, size=4).tolist()))
             return ScoreBelow(Trees(features, (tree, BARE)), high, tie)
         case _:
-            return Union((random_event(drawn, 1), random_event(drawn, 1), OutputEquals((0, 1, 0.5))))
+            return Union((random_event(drawn, 1), random_event(drawn, 2), OutputEquals((0, 1, 0.5))))
 
 
 @pytest.mark.parametrize("seed", range(300))
