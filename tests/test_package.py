@@ -20,6 +20,7 @@ EXPORTED = [
     "argmax",
     "argmin",
     "choose",
+    "confirm",
     "discretise",
     "distribution",
     "exp",

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dpverdict.confirming import confirm as confirm
     from dpverdict.exact_distribution import ExactDistribution as ExactDistribution
     from dpverdict.exact_distribution import distribution as distribution
     from dpverdict.mechanism import Mechanism as Mechanism
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "confirm": "dpverdict.confirming",
     **dict.fromkeys(("ExactDistribution", "distribution"), "dpverdict.exact_distribution"),
     "Mechanism": "dpverdict.mechanism.front",
     **dict.fromkeys(("single_run", "vectorised"), "dpverdict.mechanism.calling"),
@@ -41,6 +43,7 @@ __all__ = [
     "argmax",
     "argmin",
     "choose",
+    "confirm",
     "discretise",
     "distribution",
     "exp",

@@ -14,10 +14,11 @@ from dpverdict.claim.values import plain
 from dpverdict.errors import CertificateError, DPVerdictError, UnreadableError, UntraceableError
 from dpverdict.evidence import event_text
 from dpverdict.evidence.certificate import Certificate, certificate, read
-from dpverdict.evidence.events import OutputEquals, Union
+from dpverdict.evidence.events import Event, OutputEquals, Union
 from dpverdict.evidence.verdict import Measured, Proved, Refuted, Scope, Undecided, Verdict, Witness
 from dpverdict.evidence.verify import proof, set_proof, violation
 from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons
+from dpverdict.evidence.verify.judged_events import judge_of
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.sets import is_about_sets
 from dpverdict.evidence.verify.violation import Counterexample
@@ -52,15 +53,19 @@ class Question:
     tight: bool = False
     """Whether the least factor is asked for as well."""
 
-    def space(self) -> Space:
-        """The mechanism's exact programs, none of them looked for yet."""
+    inputs: tuple[Any, Any] | None = None
+    """The two inputs that it is about, where it is not about all pairs of the claim."""
+
+    def space(self, event: Event | None = None) -> Space:
+        """The mechanism's exact programs, none of them looked for yet; with an event: whether it happens."""
+        judge = None if event is None else judge_of(event)
         known: list[ExactProgram] = []
 
         def program_for(given: Any) -> ExactProgram:
             with user_code():
                 program = self.mechanism.program_for(given, self.arguments)
             if not known or known[-1].program is not program:
-                known.append(ExactProgram.of(program))
+                known.append(ExactProgram.of(program, judge))
             return known[-1]
 
         return Space(self.claim, program_for, self.prune)
@@ -80,8 +85,8 @@ class Question:
         }
 
     def fingerprint(self) -> str:
-        """The SHA-256 of the mechanism's program for the claim's first input, as text."""
-        first, _ = next(iter(self.claim.pairs()), (None, None))
+        """The SHA-256 of the mechanism's program for the first input, as text."""
+        first, _ = self.inputs or next(iter(self.claim.pairs()), (None, None))
         with user_code():
             program = self.mechanism.program_for(plain(first), self.arguments)
         return hashlib.sha256(explain(program).encode()).hexdigest()
@@ -172,13 +177,17 @@ def _refuted(question: Question, found: Violation | SetViolation, measured: Meas
         "neighbour": plain(one.neighbour),
         "epsilon": str(found.epsilon),
     }
-    return _kept(question, verdict, evidence, work)
+    return kept(question, verdict, evidence, work)
 
 
-def refutation(question: Question, example: Counterexample, measured: Measured) -> Refuted:
-    """The verdict that a counterexample gives, if the kernel confirms it.  Raises `DoesNotHold`."""
-    excess = violation.check(question.space(), example)
-    event = OutputEquals(example.outputs[0]) if len(example.outputs) == 1 else _union(example.outputs)
+def refutation(question: Question, example: Counterexample, measured: Measured, event: Event | None = None) -> Refuted:
+    """The verdict that a counterexample gives, if the kernel confirms it.  Raises `DoesNotHold`.
+
+    With an event, the example's only output is True: that it happens.
+    """
+    excess = violation.check(question.space(event), example)
+    if event is None:
+        event = OutputEquals(example.outputs[0]) if len(example.outputs) == 1 else _union(example.outputs)
     has_epsilon = question.mechanism.epsilon_name is not None
     return Refuted(
         scope=question.scope,
@@ -205,7 +214,7 @@ def _proved(question: Question, done: Progress | SetProgress, measured: Measured
         verdict = proved(question, entries, measured)
     except DoesNotHold as doubt:
         return _undecided(question, str(doubt), measured)
-    return _kept(question, verdict, {"kind": "proof", "pruned": question.prune, "inequalities": entries}, work)
+    return kept(question, verdict, {"kind": "proof", "pruned": question.prune, "inequalities": entries}, work)
 
 
 def proved(question: Question, entries: list[Any], measured: Measured) -> Proved:
@@ -240,7 +249,8 @@ def _why_open(done: Progress | SetProgress, work: Work) -> str:
     )
 
 
-def _kept(question: Question, verdict: Verdict, evidence: Mapping[str, Any], work: Work) -> Verdict:
+def kept(question: Question, verdict: Verdict, evidence: Mapping[str, Any], work: Work) -> Verdict:
+    """The verdict with its certificate, if one is to be written."""
     if work.out is None:
         return verdict
     made = certificate(verdict.to_json(), question.reference(), question.claim.arguments(), evidence)
@@ -277,6 +287,8 @@ def verify(path: str | Path) -> Verification:
         return Verification(True, word, None, _check(made))
     except DoesNotHold as doubt:
         return Verification(False, word, str(doubt))
+    except UnreadableError as error:
+        return Verification(False, word, f"{error.message}: {error.why}")
 
 
 def _check(made: Certificate) -> int | None:
@@ -293,7 +305,7 @@ def _check(made: Certificate) -> int | None:
                 raise DoesNotHold("it lists no inequalities")
             verdict: Verdict = proved(question, entries, Measured())
         case "violation":
-            verdict = refutation(question, _example(evidence), Measured())
+            verdict = refutation(question, *_counterexample(evidence))
         case other:
             raise CertificateError(
                 "CERT-004",
@@ -311,19 +323,26 @@ def _question(made: Certificate) -> Question:
         raise DoesNotHold("it does not say which mechanism it is about")
     prune = made.evidence.get("pruned", True)
     try:
-        return question_of(target, arguments, dict(made.claim), prune=prune is True)
+        question = question_of(target, arguments, dict(made.claim), prune=prune is True)
+        inputs = (made.evidence.get("input"), made.evidence.get("neighbour")) if "event" in made.evidence else None
+        return replace(question, inputs=inputs)
     except DPVerdictError as error:
         raise DoesNotHold(f"its mechanism or its claim cannot be read again: {error.message}; {error.why}") from None
 
 
-def _example(evidence: Mapping[str, Any]) -> Counterexample:
+def _counterexample(evidence: Mapping[str, Any]) -> tuple[Counterexample, Measured, Event | None]:
+    event: Event | None = None
+    outputs: tuple[Outcome, ...] = (True,)
     try:
-        event = event_text.from_json(evidence.get("outputs"))
-        outputs = tuple(one.outcome for one in (event.events if isinstance(event, Union) else (event,)))  # type: ignore[union-attr]
         epsilon = Fraction(str(evidence.get("epsilon")))
+        if "event" in evidence:
+            event = event_text.one_event(event_text.from_json(evidence["event"]))
+        else:
+            found = event_text.from_json(evidence.get("outputs"))
+            outputs = tuple(one.outcome for one in (found.events if isinstance(found, Union) else (found,)))  # type: ignore[union-attr]
     except (AttributeError, ValueError, ZeroDivisionError, DPVerdictError) as error:
         raise DoesNotHold(f"its event or its ε cannot be read: {error}") from None
-    return Counterexample(outputs, evidence.get("input"), evidence.get("neighbour"), epsilon)
+    return Counterexample(outputs, evidence.get("input"), evidence.get("neighbour"), epsilon), Measured(), event
 
 
 _DERIVED = ("verdict", "claim", "scope", "lower_bound", "upper_bound", "method", "engine", "witness", "probabilities")

@@ -72,6 +72,19 @@ def from_json(content: Any) -> Document:
         ) from None
 
 
+def one_event(found: object) -> Event:
+    """What is read or given, if it is an event, and not sides or bins.  Raises `EvidenceError`."""
+    if not isinstance(found, OutputEquals | Box | ScoreAbove | ScoreBelow | Union):
+        raise EvidenceError(
+            "EVID-033",
+            "this is not one event",
+            place=repr_of(found, 80),
+            why="an event is a set of outputs, as data; a two-sided test or a bet has several",
+            fix='{"is": "equals", "outcome": 1}; of a two-sided test, what stands under "plus"',
+        )
+    return found
+
+
 def text(document: Document) -> str:
     """The canonical text."""
     return json.dumps(to_json(document), sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -146,6 +146,11 @@ def happened(event: Event, outcomes: Outcomes, generator: np.random.Generator) -
     return _Runs(outcomes).happened(event, generator)
 
 
+def membership(event: Event, outcomes: Outcomes) -> tuple[Booleans, Booleans]:
+    """Which runs are inside the event, and which at its edge, where the coin decides."""
+    return _Runs(outcomes).membership(event)
+
+
 def sides_of(sides: Sides, outcomes: Outcomes, generator: np.random.Generator) -> NDArray[np.int8]:
     """PLUS, MINUS or NEITHER for each run; never both, whatever the events are."""
     runs = _Runs(outcomes)

@@ -154,7 +154,11 @@ Score: TypeAlias = Histogram | Linear | Network | Trees
 
 def score(what: Score, runs: Leaves) -> Integers:
     """The score of every run."""
-    features = extract(what.features, runs)
+    return score_of(what, extract(what.features, runs))
+
+
+def score_of(what: Score, features: Integers) -> Integers:
+    """The scores that features give: one row per run, one column per feature."""
     match what:
         case Histogram(_, edges, values):
             return _looked_up(features, edges, values)

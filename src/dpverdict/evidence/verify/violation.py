@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -56,7 +57,9 @@ class Excess:
 def check(space: Space, example: Counterexample) -> Excess:
     """The probabilities, worked out again.  Raises `DoesNotHold`."""
     _check_scope(space, example)
-    (here, unit), (there, _) = (_probability(space, example, value) for value in (example.input, example.neighbour))
+    known = [_probability(space, example, value) for value in (example.input, example.neighbour)]
+    (here, _), (there, _) = known
+    unit = common_unit(known)
     at_one = replace(space.claim, epsilon_range=EpsilonRange.one(example.epsilon))
     bound = bound_of(at_one, unit, ALL)
     assert bound is not None, "the range holds every ε"
@@ -70,6 +73,22 @@ def check(space: Space, example: Counterexample) -> Excess:
     return Excess(
         unit.text(here), unit.text(there), here.digits(place), there.digits(place), _loss(here, there, place, delta)
     )
+
+
+def common_unit(known: Sequence[tuple[Quotient, Unit]]) -> Unit:
+    """What probabilities are functions of; one that is the same number for all ε goes with any unit.
+
+    Raises `DoesNotHold` where there is none.
+    """
+    units = {unit for probability, unit in known if not is_number(probability)}
+    if len(units) > 1:
+        raise DoesNotHold("the noise is of different kinds on the two inputs")
+    return next(iter(units), known[0][1])
+
+
+def is_number(probability: Quotient) -> bool:
+    """Whether the probability is the same for all ε."""
+    return probability.numerator.is_constant and probability.denominator.is_constant
 
 
 def _check_scope(space: Space, example: Counterexample) -> None:

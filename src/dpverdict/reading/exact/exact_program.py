@@ -19,7 +19,7 @@ from dpverdict.reading.exact.epsilon_ranges import ALL, EpsilonRange, ranges_of
 from dpverdict.reading.exact.epsilon_ranges import holds as holds_at
 from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
 from dpverdict.reading.exact.numbers import EPSILON, Unit, at_input, has_epsilon
-from dpverdict.reading.exact.paths import regions_of
+from dpverdict.reading.exact.paths import Judge, regions_of
 from dpverdict.reading.exact.regions import Pattern, Region
 from dpverdict.reading.exact.weights import Solver, prepared, scales_of, units_in
 
@@ -63,9 +63,12 @@ class ExactProgram:
     _known: Mapping[Pattern, tuple[Outcome, Hashable]] = field(repr=False, compare=False)
 
     @classmethod
-    def of(cls, program: Program) -> ExactProgram:
-        """Raises `UnreadableError` where the program has no exact reading."""
-        regions = regions_of(program)
+    def of(cls, program: Program, judge: Judge | None = None) -> ExactProgram:
+        """The reading of a program, or of what a judge says to its outputs: true or false.
+
+        Raises `UnreadableError` where the program has no exact reading.
+        """
+        regions = regions_of(program, judge)
         known = {}
         for pattern in regions:
             if all(isinstance(slot, Constant) for slot in pattern.slots):
@@ -80,6 +83,11 @@ class ExactProgram:
     def output_key(self, pattern: Pattern, input: Any) -> Hashable:
         """The key of the output that a pattern is on an input."""
         return self._named(pattern, input)[1]
+
+    def returned(self, input: Any) -> Iterator[Any]:
+        """Every output as the mechanism returns it, lists being lists; `Raised` for an exception."""
+        for pattern in self.regions:
+            yield _returned(pattern, input, self.program.arguments)
 
     def unit(self, input: Any, memo: Memo | None = None) -> Unit:
         """What the probabilities on an input are functions of."""
@@ -228,6 +236,10 @@ def _tidy(value: Quotient) -> Quotient:
 
 
 def _output(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Outcome:
+    return freeze(_returned(pattern, input, arguments))
+
+
+def _returned(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Any:
     if isinstance(pattern.ending, RaiseNode):
         return Raised(pattern.ending.exception)
     slots = [slot if isinstance(slot, Constant) else at_input(slot, input, arguments) for slot in pattern.slots]
@@ -239,7 +251,7 @@ def _output(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Ou
             why="outputs are told apart by their values, for all ε at once",
             fix="a fixed ε (--arg), or an output without ε",
         )
-    return freeze(arrange(pattern.ending.shape, [to_python(slot) for slot in known]))
+    return arrange(pattern.ending.shape, [to_python(slot) for slot in known])
 
 
 def _other_form(program: Program, input: Any) -> InputError:

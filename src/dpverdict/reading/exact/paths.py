@@ -7,11 +7,11 @@ becomes a fact.  Regions of one program are therefore disjoint and leave nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from dpverdict.errors import UnreadableError
 from dpverdict.mechanism import algebra
@@ -52,11 +52,19 @@ from dpverdict.mechanism.structure import (
     RaiseNode,
     Ranked,
     ReturnNode,
+    Slot,
     Term,
 )
 from dpverdict.reading.exact.regions import Choice, LinearComparison, Noise, Pattern, Region
 
 MOST_REGIONS = 1 << 17
+
+Ask: TypeAlias = Callable[[Term], bool]
+"""Whether a boolean term holds; where the facts do not tell, the path forks and is asked again."""
+
+Judge: TypeAlias = Callable[[ReturnNode | RaiseNode, tuple[Term, ...], Ask], bool]
+"""Says yes or no to how a run ends and to its slots, of which those with few values are constants, and the others
+linear in noise: what it asks decides, so that its answer has to follow from the slots and the answers alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +84,11 @@ class _Fork(Exception):
         self.answers = answers
 
 
-def regions_of(program: Program) -> dict[Pattern, tuple[Region, ...]]:
-    """The regions of every output.  Raises `UnreadableError` where an output is not one of finitely many values."""
+def regions_of(program: Program, judge: Judge | None = None) -> dict[Pattern, tuple[Region, ...]]:
+    """The regions of every output, or those of what a judge says to it.
+
+    Without a judge it raises `UnreadableError` where an output is not one of finitely many values.
+    """
     found: dict[Pattern, list[Region]] = {}
     waiting: list[tuple[Node, tuple[Term, ...], _State]] = [(program.root, (), _State(Facts(), (), {}, {}))]
     count = 0
@@ -85,13 +96,15 @@ def regions_of(program: Program) -> dict[Pattern, tuple[Region, ...]]:
         node, slots, state = waiting.pop()
         try:
             while not isinstance(node, ReturnNode | RaiseNode):
-                node, slots = _step(node, slots, state)
+                node, slots = _step(node, slots, state, judge is not None)
+            pattern = Pattern(node, slots if isinstance(node, ReturnNode) else ())
+            if judge is not None:
+                pattern = Pattern(_ANSWER, (truth(judge(node, slots, state.truth)),))
             region = state.region()
         except _Fork as fork:
             options = [state.extended(answer) for answer in reversed(fork.answers)]
             waiting.extend((node, slots, option) for option in options if option is not None)
             continue
-        pattern = Pattern(node, slots if isinstance(node, ReturnNode) else ())
         found.setdefault(pattern, []).append(region)
         count += 1
         if count > MOST_REGIONS:
@@ -99,14 +112,17 @@ def regions_of(program: Program) -> dict[Pattern, tuple[Region, ...]]:
     return {pattern: tuple(regions) for pattern, regions in found.items()}
 
 
-def _step(node: Node, slots: tuple[Term, ...], state: _State) -> tuple[Node, tuple[Term, ...]]:
+_ANSWER = ReturnNode(Slot())
+
+
+def _step(node: Node, slots: tuple[Term, ...], state: _State, is_judged: bool) -> tuple[Node, tuple[Term, ...]]:
     match node:
         case DrawNode(_, then):
             return then, slots
         case BranchNode(condition, yes, no):
             return yes if state.truth(condition) else no, slots
         case EmitNode(term, then):
-            return then, (*slots, state.slot(term))
+            return then, (*slots, state.judged(term) if is_judged else state.slot(term))
         case ReturnNode() | RaiseNode():
             return node, slots
         case _:
@@ -165,6 +181,12 @@ class _State:
             if self._equals(resolved, value):
                 return value
         raise _Fork([_Answer(_equal(resolved, value)) for value in values])
+
+    def judged(self, term: Term) -> Term:
+        """The value of a term that is emitted to a judge: it may be any number."""
+        resolved = self.resolved(term)
+        endless = is_random(resolved) and kind_of(resolved) is not Kind.TRUTH and support(resolved) is None
+        return resolved if endless else self.slot(resolved)
 
     def _equals(self, term: Term, value: Constant) -> bool:
         return all(self.facts.decide(condition) for condition in _equal(term, value))
