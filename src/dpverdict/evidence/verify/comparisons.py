@@ -16,11 +16,12 @@ from dpverdict.claim.claim import Claim
 from dpverdict.claim.compound_domain import Vector
 from dpverdict.claim.domain import Domain
 from dpverdict.claim.pair_classes import Inputs
-from dpverdict.claim.values import identity, plain
+from dpverdict.claim.values import identity, plain, shown
 from dpverdict.errors import UnreadableError
 from dpverdict.evidence.verify.coverage import Group, groups
 from dpverdict.evidence.verify.symmetry import inputs_of
 from dpverdict.mechanism.outcome import Outcome, key
+from dpverdict.mechanism.properties import inputs_in
 from dpverdict.mechanism.structure import Constant, Input
 from dpverdict.reading.exact.components import Memo
 from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
@@ -28,8 +29,12 @@ from dpverdict.reading.exact.exact_program import ExactProgram
 from dpverdict.reading.exact.exponential import Exponential, Quotient
 from dpverdict.reading.exact.numbers import Unit, has_epsilon
 from dpverdict.reading.exact.regions import Region
+from dpverdict.reading.exact.weights import SCALED
 
 NEVER = Quotient(Exponential.zero())
+
+MOST_MEMBERS = 1 << 10
+"""Larger domains are not listed at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +62,7 @@ class Space:
 
     def on(self, value: Any) -> tuple[ExactProgram, Any]:
         """The program for an input, and the input as the program takes it."""
-        given = plain(value)
-        at = identity(value)
+        given, at = _handed(value), identity(value)
         if at not in self._programs:
             self._programs[at] = self.program_for(given)
         return self._programs[at], given
@@ -69,6 +73,8 @@ class Space:
         if shape is None:
             return None
         inputs, is_list = shape
+        for member in inputs.members:
+            _handed(member)
         example = max(inputs.members, key=lambda member: isinstance(member, Fraction))
         exact, _ = self.on([example] * inputs.length if is_list else example)
         one_for_all = exact.program.concrete is None
@@ -141,7 +147,7 @@ def _compared(space: Space, a: Any, b: Any) -> Iterator[Comparison]:
     unit, other_unit = one.unit(mine), other.unit(theirs)
     if unit != other_unit:
         raise UnreadableError(
-            "EXACT-020",
+            "EXACT-024",
             "two neighbours on which the noise is of different kinds",
             why="their probabilities are functions of different powers of ε",
             fix="audit, which judges the mechanism as it runs",
@@ -173,19 +179,44 @@ def _vectors(claim: Claim) -> tuple[Inputs, bool] | None:
     is_list = isinstance(domain, Vector)
     item: Domain = domain.item if isinstance(domain, Vector) else domain
     length = domain.longest if isinstance(domain, Vector) and domain.longest == domain.shortest else None
-    if budget is None or not item.numeric or item.size() is None or (is_list and not length):
+    size = item.size() if item.numeric else None
+    if budget is None or size is None or size > MOST_MEMBERS or (is_list and not length):
         return None
     return Inputs(tuple(item.members()), length or 1, budget), is_list
 
 
 def _is_uniform(exact: ExactProgram) -> bool:
-    """Whether outputs and conditions on ε are the same for all inputs."""
+    """Whether outputs, conditions on ε and the unit of the noise are the same for all inputs."""
     slots_known = all(isinstance(slot, Constant) for pattern in exact.regions for slot in pattern.slots)
-    return slots_known and not _has_epsilon_guards(exact)
+    return slots_known and not _has_epsilon_guards(exact) and not _has_scales_of_inputs(exact)
 
 
 def _has_epsilon_guards(exact: ExactProgram) -> bool:
     return any(has_epsilon(guard) for regions in exact.regions.values() for one in regions for guard in one.guards)
+
+
+def _has_scales_of_inputs(exact: ExactProgram) -> bool:
+    return any(
+        inputs_in(noise.law.scale)
+        for regions in exact.regions.values()
+        for region in regions
+        for comparison in region.comparisons
+        for noise, _ in comparison.terms
+        if isinstance(noise.law, SCALED)
+    )
+
+
+def _handed(value: Any) -> Any:
+    """A value as the mechanism gets it, which has to be the value that the claim is about."""
+    given = plain(value)
+    if identity(given) != identity(value):
+        raise UnreadableError(
+            "EXACT-026",
+            f"the input {shown(value)}, which no float is",
+            why=f"the mechanism would get {shown(given)}, which is another input than the claim's",
+            fix="a domain of decimals with at most 15 digits, such as 0,0.5,1; or whole numbers and a scaled mechanism",
+        )
+    return given
 
 
 def _given(vector: tuple[Any, ...], is_list: bool) -> Any:

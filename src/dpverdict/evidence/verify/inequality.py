@@ -45,7 +45,7 @@ def bound_of(claim: Claim, unit: Unit, within: EpsilonRange) -> Bound | None:
         return Bound(factor * only ** (1 - unit.exponent), Interval.point(only**unit.exponent))
     if unit.exponent != 1:
         raise UnreadableError(
-            "EXACT-021",
+            "EXACT-025",
             "a claim for a range of ε about noise whose scale is no multiple of 1/ε",
             why="e^ε and the probabilities are then functions of different powers of ε",
             fix="one ε: --epsilon 1",
