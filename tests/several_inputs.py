@@ -121,10 +121,7 @@ def _condition(rng: random.Random, length: int) -> Step:
     symbolic = rng.random() < 0.5
 
     def run(noise: Any, q: Any, epsilon: Any, slots: list[Any]) -> bool:
-        if symbolic:
-            level = choose(q[i] >= edge, 0, 1)
-        else:
-            level = 0 if q[i] > q[j] else 1
+        level = choose(q[i] >= edge, 0, 1) if symbolic else 0 if q[i] > q[j] else 1
         slots.append(noise.laplace(place(q), scale=2 / epsilon) >= level)
         return False
 

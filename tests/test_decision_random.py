@@ -1,4 +1,4 @@
-"""Random programs: what symmetry and pruning save changes no verdict, and verdicts obey what follows from the definition."""
+"""Random programs: symmetry and pruning change no verdict, and verdicts obey what follows from the definition."""
 
 from __future__ import annotations
 

@@ -1,32 +1,33 @@
-"""Proving or refuting a claim exactly, and checking the certificate again: `dpverdict.prove` and `dpverdict.verify`."""
+"""Proving or refuting a claim exactly: `dpverdict.prove`."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dpverdict.claim import Claim, from_arguments
 from dpverdict.claim.exact_numbers import text_of
 from dpverdict.claim.values import plain
-from dpverdict.errors import CertificateError, DPVerdictError, UnreadableError, UntraceableError
+from dpverdict.errors import ClaimError, UnreadableError, UntraceableError
 from dpverdict.evidence import event_text
-from dpverdict.evidence.certificate import Certificate, certificate, read
+from dpverdict.evidence.certificate import certificate
 from dpverdict.evidence.events import OutputEquals, Union
 from dpverdict.evidence.verdict import Measured, Proved, Refuted, Scope, Undecided, Verdict, Witness
 from dpverdict.evidence.verify import proof, violation
 from dpverdict.evidence.verify.comparisons import Space
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample
+from dpverdict.execute.cancellation import Cancel
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.explain import explain
 from dpverdict.mechanism.outcome import Outcome
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.reading.exact.exact_program import ExactProgram
-from dpverdict.search.decision import Listener, Progress, Violation, settle
+from dpverdict.search.decision import Course, Listener, Progress, Violation, settle
+from dpverdict.search.unfinished import Unfinished
 from dpverdict.target import load
 
 OUT = "dpverdict-out"
@@ -34,6 +35,9 @@ OUT = "dpverdict-out"
 
 SECONDS = 600.0
 """How long a proof may take where nobody says so."""
+
+WORTH_KEEPING = 1.0
+"""Seconds after which settled inequalities are kept before they are checked."""
 
 ENGINE, METHOD = "decision", "exact"
 
@@ -71,21 +75,51 @@ class Question:
             "program": self.fingerprint(),
         }
 
+    def check(self) -> None:
+        """Refuse a claim about nothing, and one for a range of ε beside a fixed ε.  Raises `ClaimError`."""
+        epsilon = self.mechanism.epsilon_name
+        if epsilon is not None and epsilon in self.arguments and self.claim.epsilon_range.only is None:
+            raise ClaimError(
+                "CLAIM-086",
+                f"the claim is about a range of ε, and the mechanism's {epsilon} is fixed",
+                place=f"{epsilon} = {self.arguments[epsilon]!r}, ε in {self.claim.epsilon_range.text}",
+                why="the mechanism is then the same for all ε of the claim",
+                fix=f"--epsilon {self.arguments[epsilon]} instead of the argument; or --claim pure:1 beside it",
+            )
+        with user_code():
+            self._first_pair()
+
+    def _first_pair(self) -> tuple[Any, Any]:
+        found = next(iter(self.claim.pairs()), None)
+        if found is None:
+            raise ClaimError(
+                "CLAIM-085",
+                "no two different inputs of the domain are neighbours",
+                place=f"inputs {self.claim.domain.text}, neighbours {self.claim.neighbourhood.text}",
+                why="such a claim holds for every mechanism, and says nothing about this one",
+                fix="--domain with two values or more, as in -1,0,1, or a wider --adjacency",
+            )
+        return found
+
     def fingerprint(self) -> str:
         """The SHA-256 of the mechanism's program for the claim's first input, as text."""
-        first, _ = next(iter(self.claim.pairs()), (None, None))
         with user_code():
+            first, _ = self._first_pair()
             program = self.mechanism.program_for(plain(first), self.arguments)
         return hashlib.sha256(explain(program).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How long a decision may take, who hears of it, and where the certificate goes (None: nowhere)."""
+    """How long a decision may take, who hears of it, where the certificate goes (None: nowhere), and who may stop it.
+
+    What is settled when it stops is kept beside the certificates; the same question goes on from there.
+    """
 
     seconds: float | None = SECONDS
     listen: Listener | None = None
     out: Path | None = field(default_factory=lambda: Path(OUT))
+    cancel: Cancel = field(default_factory=Cancel)
 
 
 def prove(
@@ -119,11 +153,35 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
 
 
 def answer(question: Question, work: Work) -> Verdict:
-    """Decide, let the kernel check what was decided, and write the certificate."""
+    """Decide, let the kernel check what was decided, and write the certificate.  Raises `ClaimError`."""
+    question.check()
     try:
-        done = settle(question.space(), work.seconds, work.listen)
+        kept = _unfinished(question, work)
+        course = Course(work.seconds, work.listen, lambda: work.cancel.requested, {} if kept is None else kept.read())
+        done = settle(question.space(), course)
+        if kept is not None and (done.stopped or done.seconds > WORTH_KEEPING):
+            kept.write(done)
+        verdict = _verdict(question, done, work)
+    except KeyboardInterrupt:
+        # The second one, while the proof is checked: what it consists of has been kept.
+        if not work.cancel.requested:
+            raise
+        return _undecided(question, f"interrupted ({work.cancel.reason}) before the end of the check", Measured())
     except (UntraceableError, UnreadableError) as error:
         return _undecided(question, f"{error.message}: {error.why}; {error.fix}", Measured())
+    if kept is not None and not done.stopped:
+        kept.remove()
+    return verdict
+
+
+def _unfinished(question: Question, work: Work) -> Unfinished | None:
+    if work.out is None:
+        return None
+    asked = {"mechanism": question.reference(), "claim": question.claim.arguments(), "pruned": question.prune}
+    return Unfinished.of(work.out, asked)
+
+
+def _verdict(question: Question, done: Progress, work: Work) -> Verdict:
     measured = Measured(seconds=done.seconds)
     if done.violation is not None:
         return _refuted(question, done.violation, measured, work)
@@ -198,16 +256,16 @@ def _undecided(question: Question, reason: str, measured: Measured, done: Progre
 
 
 def _why_open(done: Progress, work: Work) -> str:
-    if done.open:
+    if not done.stopped:
         comparison, reason = done.open[0]
         return (
             f"{len(done.open)} of {len(done.open) + len(done.settled)} inequalities are open; the first is that of the "
             f"output {comparison.output!r} on {plain(comparison.input)!r} and {plain(comparison.neighbour)!r}: {reason}"
         )
-    return (
-        f"the time is up: {len(done.settled):,} inequalities hold, and the others have not been looked at; "
-        f"--seconds {4 * (work.seconds or SECONDS):g}, a shorter --length or a smaller --domain"
-    )
+    stop = f"interrupted ({work.cancel.reason})" if work.cancel.requested else "the time is up"
+    rest = "" if work.out is None else f"; they are kept in {work.out}, and the same question goes on from there"
+    more = "" if work.cancel.requested else f" (--seconds {4 * (work.seconds or SECONDS):g} for more at once)"
+    return f"{stop}: {len(done.settled):,} inequalities hold, and the others have not been looked at{rest}{more}"
 
 
 def _kept(question: Question, verdict: Verdict, evidence: Mapping[str, Any], work: Work) -> Verdict:
@@ -215,91 +273,3 @@ def _kept(question: Question, verdict: Verdict, evidence: Mapping[str, Any], wor
         return verdict
     made = certificate(verdict.to_json(), question.reference(), question.claim.arguments(), evidence)
     return replace(verdict, certificate=str(made.write(work.out)))
-
-
-# --- checking again -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """Whether a certificate holds, and why not."""
-
-    holds: bool
-    verdict: str
-    reason: str | None
-    comparisons: int | None = None
-
-    def to_json(self) -> dict[str, object]:
-        """What `dpverdict verify --json` prints."""
-        return {
-            "holds": self.holds,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "comparisons": self.comparisons,
-        }
-
-
-def verify(path: str | Path) -> Verification:
-    """Derive a certificate again: its digest, its mechanism, its claim, and everything that backs the verdict."""
-    made = read(str(path))
-    word = str(made.verdict.get("verdict"))
-    try:
-        return Verification(True, word, None, _check(made))
-    except DoesNotHold as doubt:
-        return Verification(False, word, str(doubt))
-
-
-def _check(made: Certificate) -> int | None:
-    if made.content.get("digest") != made.digest:
-        raise DoesNotHold("its digest is another one than that of its content: it was changed after it was written")
-    question = _question(made)
-    if question.fingerprint() != made.mechanism.get("program"):
-        raise DoesNotHold(f"{question.target} is another program now than the one that was judged")
-    evidence = made.evidence
-    match evidence.get("kind"):
-        case "proof":
-            entries = evidence.get("inequalities")
-            if not isinstance(entries, list):
-                raise DoesNotHold("it lists no inequalities")
-            verdict: Verdict = proved(question, entries, Measured())
-        case "violation":
-            verdict = refutation(question, _example(evidence), Measured())
-        case other:
-            raise CertificateError(
-                "CERT-004",
-                f"evidence of the kind {other!r}",
-                why="this release checks proofs and exact counterexamples",
-                fix="the release of dpverdict that wrote it, named under its key environment",
-            )
-    _compare(made.verdict, verdict.to_json())
-    return verdict.checked.settled if isinstance(verdict, Proved) else None
-
-
-def _question(made: Certificate) -> Question:
-    target, arguments = made.mechanism.get("target"), made.mechanism.get("arguments")
-    if not isinstance(target, str) or not isinstance(arguments, dict):
-        raise DoesNotHold("it does not say which mechanism it is about")
-    prune = made.evidence.get("pruned", True)
-    try:
-        return question_of(target, arguments, dict(made.claim), prune=prune is True)
-    except DPVerdictError as error:
-        raise DoesNotHold(f"its mechanism or its claim cannot be read again: {error.message}; {error.why}") from None
-
-
-def _example(evidence: Mapping[str, Any]) -> Counterexample:
-    try:
-        event = event_text.from_json(evidence.get("outputs"))
-        outputs = tuple(one.outcome for one in (event.events if isinstance(event, Union) else (event,)))  # type: ignore[union-attr]
-        epsilon = Fraction(str(evidence.get("epsilon")))
-    except (AttributeError, ValueError, ZeroDivisionError, DPVerdictError) as error:
-        raise DoesNotHold(f"its event or its ε cannot be read: {error}") from None
-    return Counterexample(outputs, evidence.get("input"), evidence.get("neighbour"), epsilon)
-
-
-_DERIVED = ("verdict", "claim", "scope", "lower_bound", "upper_bound", "method", "engine", "witness", "probabilities")
-
-
-def _compare(written: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
-    for name in _DERIVED:
-        if written.get(name) != derived.get(name):
-            raise DoesNotHold(f"its {name} is {written.get(name)!r}, and what it shows is {derived.get(name)!r}")

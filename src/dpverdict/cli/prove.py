@@ -15,9 +15,12 @@ from dpverdict.cli.subject import find
 from dpverdict.cli.values import Typed
 from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
+from dpverdict.execute.cancellation import Cancel, cancel_on_signals
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
-from dpverdict.proving import verify as verify_file
 from dpverdict.search.decision import Progress
+from dpverdict.verification import verify as verify_file
+
+INTERRUPTED = 3
 
 
 def prove(
@@ -60,12 +63,16 @@ def prove(
         not every_pair,
     )
     limit = options.seconds("--seconds", seconds)
-    watcher = _Watcher()
+    watcher, cancel = _Watcher(), Cancel()
+    work = Work(SECONDS if limit is None else limit, watcher.show, options.folder(out), cancel)
     try:
-        verdict = answer(question, Work(SECONDS if limit is None else limit, watcher.show, options.folder(out)))
+        with cancel_on_signals(cancel):
+            verdict = answer(question, work)
     finally:
         watcher.clear()
     text = verdict.text() if as_json else "\n".join(_lines(question, verdict))
+    if isinstance(verdict, Undecided) and cancel.requested:
+        return text, INTERRUPTED
     return text, 1 if isinstance(verdict, Refuted) else 0
 
 

@@ -1,0 +1,119 @@
+"""Checking a certificate again: `dpverdict.verify`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpverdict.claim.exact_numbers import exact
+from dpverdict.errors import CertificateError, DPVerdictError
+from dpverdict.evidence import event_text
+from dpverdict.evidence.certificate import Certificate, read
+from dpverdict.evidence.events import Union
+from dpverdict.evidence.verdict import Measured, Proved, Verdict
+from dpverdict.evidence.verify.refusal import DoesNotHold
+from dpverdict.evidence.verify.violation import Counterexample
+from dpverdict.proving import Question, proved, question_of, refutation
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether a certificate holds, and why not."""
+
+    holds: bool
+    verdict: str
+    reason: str | None
+    comparisons: int | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """What `dpverdict verify --json` prints."""
+        return {
+            "holds": self.holds,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "comparisons": self.comparisons,
+        }
+
+
+def verify(path: str | Path) -> Verification:
+    """Derive a certificate again: its digest, its mechanism, its claim, and everything that backs the verdict."""
+    made = read(str(path))
+    word = str(made.verdict.get("verdict"))
+    try:
+        return Verification(True, word, None, _check(made))
+    except DoesNotHold as doubt:
+        return Verification(False, word, str(doubt))
+
+
+def _check(made: Certificate) -> int | None:
+    if made.content.get("digest") != made.digest:
+        raise DoesNotHold("its digest is another one than that of its content: it was changed after it was written")
+    try:
+        question = _question(made)
+        verdict = _derived(question, made.evidence)
+    except CertificateError:
+        raise
+    except DPVerdictError as error:
+        raise DoesNotHold(f"it cannot be derived again: {error.message}; {error.why}") from None
+    _compare("claim", made.claim, dict(question.claim.arguments()))
+    _compare("verdict", made.verdict, verdict.to_json())
+    return verdict.checked.settled if isinstance(verdict, Proved) else None
+
+
+def _derived(question: Question, evidence: Mapping[str, Any]) -> Verdict:
+    """The verdict that the evidence gives."""
+    match evidence.get("kind"):
+        case "proof":
+            entries = evidence.get("inequalities")
+            if not isinstance(entries, list):
+                raise DoesNotHold("it lists no inequalities")
+            return proved(question, entries, Measured())
+        case "violation":
+            return refutation(question, _example(evidence), Measured())
+        case other:
+            raise CertificateError(
+                "CERT-004",
+                f"evidence of the kind {other!r}",
+                why="this release checks proofs and exact counterexamples",
+                fix="the release of dpverdict that wrote it, named under its key environment",
+            )
+
+
+def _question(made: Certificate) -> Question:
+    target, arguments = made.mechanism.get("target"), made.mechanism.get("arguments")
+    if not isinstance(target, str) or not isinstance(arguments, dict):
+        raise DoesNotHold("it does not say which mechanism it is about")
+    prune = made.evidence.get("pruned", True)
+    if not isinstance(prune, bool):
+        raise DoesNotHold(f"pairs were left out or not, which is no {prune!r}")
+    question = question_of(target, arguments, dict(made.claim), prune=prune)
+    question.check()
+    if question.fingerprint() != made.mechanism.get("program"):
+        raise DoesNotHold(f"{target} is another program now than the one that was judged")
+    _compare("mechanism", made.mechanism, question.reference())
+    return question
+
+
+def _example(evidence: Mapping[str, Any]) -> Counterexample:
+    try:
+        event = event_text.from_json(evidence.get("outputs"))
+        outputs = tuple(one.outcome for one in (event.events if isinstance(event, Union) else (event,)))  # type: ignore[union-attr]
+        epsilon = exact(evidence.get("epsilon"), "epsilon=")
+    except (AttributeError, DPVerdictError) as error:
+        raise DoesNotHold(f"its event or its ε cannot be read: {error}") from None
+    return Counterexample(outputs, evidence.get("input"), evidence.get("neighbour"), epsilon)
+
+
+_UNDERIVED = ("seconds",)
+"""What says nothing about the mechanism: the digest alone protects it."""
+
+
+def _compare(part: str, written: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
+    """Keys that nothing here derives are those of another release: they are kept, and nobody vouches for them."""
+    for name, value in derived.items():
+        # As text: to Python, 1, 1.0 and True are equal.
+        if name not in _UNDERIVED and json.dumps(written.get(name)) != json.dumps(value):
+            raise DoesNotHold(f"the {name} of its {part} is {written.get(name)!r}, and what it shows is {value!r}")
