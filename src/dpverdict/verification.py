@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpverdict.claim.exact_numbers import exact
+from dpverdict.claim.exact_numbers import exact, text_of
 from dpverdict.errors import CertificateError, DPVerdictError
 from dpverdict.evidence import event_text
 from dpverdict.evidence.certificate import Certificate, read
@@ -16,6 +16,7 @@ from dpverdict.evidence.events import Union
 from dpverdict.evidence.verdict import Measured, Proved, Verdict
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample
+from dpverdict.mechanism.loading import is_path
 from dpverdict.proving import Question, proved, question_of, refutation
 
 
@@ -43,21 +44,22 @@ def verify(path: str | Path) -> Verification:
     made = read(str(path))
     word = str(made.verdict.get("verdict"))
     try:
-        return Verification(True, word, None, _check(made))
+        return Verification(True, word, None, _check(made, Path(path).parent))
     except DoesNotHold as doubt:
         return Verification(False, word, str(doubt))
 
 
-def _check(made: Certificate) -> int | None:
+def _check(made: Certificate, folder: Path) -> int | None:
     if made.content.get("digest") != made.digest:
         raise DoesNotHold("its digest is another one than that of its content: it was changed after it was written")
     try:
-        question = _question(made)
+        question = _question(made, folder)
         verdict = _derived(question, made.evidence)
     except CertificateError:
         raise
     except DPVerdictError as error:
-        raise DoesNotHold(f"it cannot be derived again: {error.message}; {error.why}") from None
+        target = made.mechanism.get("target")
+        raise DoesNotHold(f"{target} cannot be judged again: {error.message}; {error.why}") from None
     _compare("claim", made.claim, dict(question.claim.arguments()))
     _compare("verdict", made.verdict, verdict.to_json())
     return verdict.checked.settled if isinstance(verdict, Proved) else None
@@ -82,14 +84,15 @@ def _derived(question: Question, evidence: Mapping[str, Any]) -> Verdict:
             )
 
 
-def _question(made: Certificate) -> Question:
+def _question(made: Certificate, folder: Path) -> Question:
     target, arguments = made.mechanism.get("target"), made.mechanism.get("arguments")
     if not isinstance(target, str) or not isinstance(arguments, dict):
         raise DoesNotHold("it does not say which mechanism it is about")
     prune = made.evidence.get("pruned", True)
     if not isinstance(prune, bool):
         raise DoesNotHold(f"pairs were left out or not, which is no {prune!r}")
-    question = question_of(target, arguments, dict(made.claim), prune=prune)
+    found = question_of(_found(target, folder), arguments, dict(made.claim), prune=prune)
+    question = replace(found, target=target)
     question.check()
     if question.fingerprint() != made.mechanism.get("program"):
         raise DoesNotHold(f"{target} is another program now than the one that was judged")
@@ -97,12 +100,24 @@ def _question(made: Certificate) -> Question:
     return question
 
 
+def _found(target: str, folder: Path) -> str:
+    """A relative file as seen from here, else from the certificate's folder, else from the one around that."""
+    source, _, name = target.rpartition(":")
+    if is_path(source) and not Path(source).exists():
+        for place in (folder, folder.absolute().parent):
+            if (place / source).is_file():
+                return f"{place / source}:{name}"
+    return target
+
+
 def _example(evidence: Mapping[str, Any]) -> Counterexample:
     try:
         event = event_text.from_json(evidence.get("outputs"))
         outputs = tuple(one.outcome for one in (event.events if isinstance(event, Union) else (event,)))  # type: ignore[union-attr]
-        epsilon = exact(evidence.get("epsilon"), "epsilon=")
-    except (AttributeError, DPVerdictError) as error:
+        epsilon = exact(str(evidence["epsilon"]), "epsilon=")
+        if text_of(epsilon) != evidence["epsilon"]:
+            raise ValueError(f"{evidence['epsilon']!r} is written {text_of(epsilon)!r}")
+    except (AttributeError, KeyError, ValueError, DPVerdictError) as error:
         raise DoesNotHold(f"its event or its ε cannot be read: {error}") from None
     return Counterexample(outputs, evidence.get("input"), evidence.get("neighbour"), epsilon)
 
