@@ -14,20 +14,25 @@ import dpverdict
 
 ROOT = Path(__file__).parent.parent
 EXPORTED = [
+    "ExactDistribution",
     "Mechanism",
+    "Verification",
     "__version__",
     "argmax",
     "argmin",
     "choose",
     "discretise",
+    "distribution",
     "exp",
     "log",
     "maximum",
     "mechanism",
     "minimum",
+    "prove",
     "single_run",
     "sqrt",
     "vectorised",
+    "verify",
 ]
 HEAVY = ("jax", "matplotlib", "pandas", "scipy", "sklearn", "typer", "click", "dask", "z3")
 

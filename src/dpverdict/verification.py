@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from dpverdict.claim.exact_numbers import exact, text_of
 from dpverdict.errors import CertificateError, DPVerdictError
@@ -28,6 +28,9 @@ class Verification:
     verdict: str
     reason: str | None
     comparisons: int | None = None
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("ask .holds, and .verdict for what it is that holds")
 
     def to_json(self) -> dict[str, object]:
         """What `dpverdict verify --json` prints."""

@@ -21,7 +21,6 @@ from dpverdict.errors import UnreadableError
 from dpverdict.evidence.verify.coverage import Group, groups
 from dpverdict.evidence.verify.symmetry import inputs_of
 from dpverdict.mechanism.outcome import Outcome, key
-from dpverdict.mechanism.properties import inputs_in
 from dpverdict.mechanism.structure import Constant, Input
 from dpverdict.reading.exact.components import Memo
 from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
@@ -29,7 +28,6 @@ from dpverdict.reading.exact.exact_program import ExactProgram
 from dpverdict.reading.exact.exponential import Exponential, Quotient
 from dpverdict.reading.exact.numbers import Unit, has_epsilon
 from dpverdict.reading.exact.regions import Region
-from dpverdict.reading.exact.weights import SCALED
 
 NEVER = Quotient(Exponential.zero())
 
@@ -134,7 +132,10 @@ def _of_group(
         # The order within a block changes nothing: `coverage` has shown it for this output.
         seen = tuple(tuple(sorted(vector[at] for at in block)) for block in group.blocks)
         if seen not in known:
-            known[seen] = exact.probability(output, _given(vector, is_list), within, space.memo)
+            given = _given(vector, is_list)
+            if exact.unit(given) != unit:
+                raise _other_noise()
+            known[seen] = exact.probability(output, given, within, space.memo)
         return known[seen]
 
     for a, b in group.pairs(inputs):
@@ -146,18 +147,22 @@ def _compared(space: Space, a: Any, b: Any) -> Iterator[Comparison]:
     (one, mine), (other, theirs) = space.on(a), space.on(b)
     unit, other_unit = one.unit(mine), other.unit(theirs)
     if unit != other_unit:
-        raise UnreadableError(
-            "EXACT-024",
-            "two neighbours on which the noise is of different kinds",
-            why="their probabilities are functions of different powers of ε",
-            fix="audit, which judges the mechanism as it runs",
-        )
+        raise _other_noise()
     for within in _common(one.ranges(mine), other.ranges(theirs)):
         laws = [one.distribution(mine, within, space.memo), other.distribution(theirs, within, space.memo)]
         here, there = ({key(found.output): found for found in law.outputs} for law in laws)
         for at in here:
             against = there[at].probability if at in there else NEVER
             yield Comparison(here[at].output, a, b, here[at].probability, against, within, unit)
+
+
+def _other_noise() -> UnreadableError:
+    return UnreadableError(
+        "EXACT-030",
+        "inputs on which the noise is of different kinds",
+        why="their probabilities are functions of different powers of ε",
+        fix="inputs on which all scales are multiples of 1/ε, or all of ε, or all fixed",
+    )
 
 
 def _common(ranges: Sequence[EpsilonRange], others: Sequence[EpsilonRange]) -> list[EpsilonRange]:
@@ -186,24 +191,13 @@ def _vectors(claim: Claim) -> tuple[Inputs, bool] | None:
 
 
 def _is_uniform(exact: ExactProgram) -> bool:
-    """Whether outputs, conditions on ε and the unit of the noise are the same for all inputs."""
+    """Whether outputs and conditions on ε are the same for all inputs."""
     slots_known = all(isinstance(slot, Constant) for pattern in exact.regions for slot in pattern.slots)
-    return slots_known and not _has_epsilon_guards(exact) and not _has_scales_of_inputs(exact)
+    return slots_known and not _has_epsilon_guards(exact)
 
 
 def _has_epsilon_guards(exact: ExactProgram) -> bool:
     return any(has_epsilon(guard) for regions in exact.regions.values() for one in regions for guard in one.guards)
-
-
-def _has_scales_of_inputs(exact: ExactProgram) -> bool:
-    return any(
-        inputs_in(noise.law.scale)
-        for regions in exact.regions.values()
-        for region in regions
-        for comparison in region.comparisons
-        for noise, _ in comparison.terms
-        if isinstance(noise.law, SCALED)
-    )
 
 
 def _handed(value: Any) -> Any:
@@ -211,7 +205,7 @@ def _handed(value: Any) -> Any:
     given = plain(value)
     if identity(given) != identity(value):
         raise UnreadableError(
-            "EXACT-026",
+            "EXACT-034",
             f"the input {shown(value)}, which no float is",
             why=f"the mechanism would get {shown(given)}, which is another input than the claim's",
             fix="a domain of decimals with at most 15 digits, such as 0,0.5,1; or whole numbers and a scaled mechanism",

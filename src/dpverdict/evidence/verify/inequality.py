@@ -45,7 +45,7 @@ def bound_of(claim: Claim, unit: Unit, within: EpsilonRange) -> Bound | None:
         return Bound(factor * only ** (1 - unit.exponent), Interval.point(only**unit.exponent))
     if unit.exponent != 1:
         raise UnreadableError(
-            "EXACT-025",
+            "EXACT-031",
             "a claim for a range of ε about noise whose scale is no multiple of 1/ε",
             why="e^ε and the probabilities are then functions of different powers of ε",
             fix="one ε: --epsilon 1",
@@ -68,14 +68,14 @@ def factor_of(claim: Claim) -> Fraction:
             if only is not None:
                 return promised / only
             raise UnreadableError(
-                "EXACT-022",
+                "EXACT-032",
                 f"the claim {claim.guarantee.text} for a range of ε",
                 why="a promise that does not grow with ε is decided at one ε",
                 fix="--epsilon-range 1 for one ε, or --factor 1 for a promise that is a multiple of ε",
             )
         case other:
             raise UnreadableError(
-                "EXACT-023",
+                "EXACT-033",
                 f"a {other.kind} claim",
                 why="the exact decision is about pure and approximate differential privacy",
                 fix="--factor T, with --delta D where δ is not 0",

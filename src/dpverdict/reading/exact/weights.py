@@ -29,8 +29,7 @@ from dpverdict.reading.exact.exponential import Exponential as Polynomial
 from dpverdict.reading.exact.numbers import Unit, at_input, exponential_of, quotient_at, rate_at, rational_at
 from dpverdict.reading.exact.regions import Choice, LinearComparison, Noise, Pattern, Region
 
-SCALED = Laplace | Exponential | DiscreteLaplace | TruncatedDiscreteLaplace | TruncatedGeometric
-"""Laws whose scale says what probabilities are functions of."""
+_SCALED = Laplace | Exponential | DiscreteLaplace | TruncatedDiscreteLaplace | TruncatedGeometric
 
 Place: TypeAlias = tuple[Pattern, int]
 """A region: its pattern, and which of the pattern's regions it is."""
@@ -126,7 +125,7 @@ def _block_of(comparisons: Sequence[LinearComparison]) -> Block:
 def units_in(solver: Solver, given: Any) -> set[Unit]:
     """The units of all rates that comparisons need."""
     laws = {noise.law for blocks in solver.blocks.values() for block in blocks for noise in block.noise}
-    return {rate_at(law.scale, given, solver.arguments)[1] for law in laws if isinstance(law, SCALED)}
+    return {rate_at(law.scale, given, solver.arguments)[1] for law in laws if isinstance(law, _SCALED)}
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
