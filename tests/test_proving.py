@@ -180,8 +180,7 @@ def test_what_makes_no_sense_is_refused_with_a_fix(words: list[str], capsys: pyt
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["catalog:nothing"], ["mine.py"], ["mine.py:nothing"], ["none.py:plain"], ["exec:true"], ["samples:a,b"], [""]],
+    "target", ["catalog:nothing", "mine.py", "mine.py:nothing", "none.py:plain", "exec:true", "samples:a,b", ""]
 )
 @pytest.mark.parametrize("command", ["prove", "distribution"])
 def test_unknown_targets(command: str, target: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -205,7 +205,7 @@ def _handed(value: Any) -> Any:
     given = plain(value)
     if identity(given) != identity(value):
         raise UnreadableError(
-            "EXACT-034",
+            "EXACT-040",
             f"the input {shown(value)}, which no float is",
             why=f"the mechanism would get {shown(given)}, which is another input than the claim's",
             fix="a domain of decimals with at most 15 digits, such as 0,0.5,1; or whole numbers and a scaled mechanism",
