@@ -75,3 +75,61 @@ def test_symmetry_and_pruning_change_no_verdict(first: int) -> None:
 @pytest.mark.parametrize("first", range(1000, 2000, 50))
 def test_symmetry_and_pruning_change_no_verdict_at_length(first: int) -> None:
     assert sum(check(seed) for seed in range(first, first + 50)) >= 25
+
+
+# --- what follows from the definition -------------------------------------------------------------------------------
+
+
+def close(a: Any, b: Any) -> bool:
+    """The relation linf:1, as a user writes it."""
+    return all(abs(one - other) <= 1 for one, other in zip(a, b, strict=True))
+
+
+def verdict(mechanism: Mechanism, **claim: Any) -> bool | None:
+    """With all that is saved; None where it stays open or is refused."""
+    asked = Question("random", mechanism, mechanism.arguments({}), from_arguments(**claim), prune=True)
+    try:
+        return holds(asked.space())
+    except DPVerdictError:
+        return None
+
+
+def turned(mechanism: Mechanism) -> Mechanism:
+    """The inputs in reverse order."""
+
+    def run(noise: Any, queries: Any, epsilon: Any) -> Any:
+        return mechanism.function(noise, [queries[at] for at in reversed(range(len(queries)))], epsilon)
+
+    return Mechanism(run)
+
+
+def renamed(mechanism: Mechanism) -> Mechanism:
+    """Each output with a name in front."""
+
+    def run(noise: Any, queries: Any, epsilon: Any) -> Any:
+        return ["answer", mechanism.function(noise, queries, epsilon)]
+
+    return Mechanism(run)
+
+
+def coarser(mechanism: Mechanism) -> Mechanism:
+    """Outputs of which less is told."""
+
+    def run(noise: Any, queries: Any, epsilon: Any) -> Any:
+        found = mechanism.function(noise, queries, epsilon)
+        return found[:1] if isinstance(found, list) else 0
+
+    return Mechanism(run)
+
+
+@pytest.mark.parametrize("seed", range(100, 124))
+def test_names_and_orders_change_nothing_and_less_output_is_no_worse(seed: int) -> None:
+    mechanism, domain = program(seed, 2), "-1,0,1"
+    for factor in ("1/2", "1"):
+        claim = {"domain": domain, "length": 2, "factor": factor}
+        found = verdict(mechanism, **claim)
+        same = [verdict(turned(mechanism), **claim), verdict(renamed(mechanism), **claim)]
+        same.append(verdict(mechanism, adjacency=close, **claim))
+        assert len({found, *same}) == 1, (seed, factor, found, same)
+        if found:
+            assert verdict(coarser(mechanism), **claim) is True
