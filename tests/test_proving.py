@@ -306,6 +306,23 @@ def test_a_signal_gives_a_partial_result(sent: signal.Signals, tmp_path: Path) -
     assert len(kept(tmp_path / "kept")) == 1
 
 
+def test_an_interrupted_check_keeps_what_is_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    asked = question("svt1", **LONG)
+    with monkeypatch.context() as patched:
+        patched.setattr("dpverdict.evidence.verify.proof.check", interrupted)
+        verdict = answer(asked, Work(out=tmp_path))
+        with pytest.raises(KeyboardInterrupt):
+            dpverdict.prove("catalog:svt1", domain="-1,0,1", length=2, out=tmp_path / "other")
+    assert isinstance(verdict, Undecided)
+    assert "checked again" in verdict.reason
+    assert len(kept(tmp_path)) == 1
+    assert isinstance(answer(asked, Work(out=tmp_path)), Proved)
+    assert kept(tmp_path) == []
+
+
 STARTED = (
     "import sys; from dpverdict.cli import main; import dpverdict.cli.prove as p; show = p._Watcher.show; "
     "p._Watcher.show = lambda self, done: (open('started', 'w').close(), show(self, done))[1]"

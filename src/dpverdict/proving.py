@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from dpverdict.evidence.verify import proof, violation
 from dpverdict.evidence.verify.comparisons import Space
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample
-from dpverdict.execute.cancellation import Cancel
+from dpverdict.execute.cancellation import Cancel, cancel_on_signals
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.explain import explain
 from dpverdict.mechanism.outcome import Outcome
@@ -35,9 +36,6 @@ OUT = "dpverdict-out"
 
 SECONDS = 600.0
 """How long a proof may take where nobody says so."""
-
-WORTH_KEEPING = 1.0
-"""Seconds after which settled inequalities are kept before they are checked."""
 
 ENGINE, METHOD = "decision", "exact"
 
@@ -135,10 +133,15 @@ def prove(
 
     `target` is a mechanism, a function over noise, or a TARGET; the other keyword arguments are those of a claim
     (`domain=`, `length=`, `adjacency=`, `factor=`, `epsilon=`, `epsilon_range=`, `delta=`, `claim=`).  What is proved
-    is about the scope in the verdict.  The certificate is written into the folder `out`, unless that is None.
+    is about the scope in the verdict.  The certificate is written into the folder `out`, unless that is None; so is
+    what is settled when the time is up or Ctrl-C is pressed, from which the same call goes on.
     """
     question = question_of(target, args, claim, prune=prune)
-    return answer(question, Work(seconds, None, None if out is None else Path(out)))
+    work = Work(seconds, None, None if out is None else Path(out))
+    verdict = answer(question, work)
+    if work.cancel.requested and isinstance(verdict, Undecided):
+        raise KeyboardInterrupt(verdict.reason)
+    return verdict
 
 
 def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str, Any], *, prune: bool) -> Question:
@@ -157,21 +160,24 @@ def answer(question: Question, work: Work) -> Verdict:
     question.check()
     try:
         kept = _unfinished(question, work)
-        course = Course(work.seconds, work.listen, lambda: work.cancel.requested, {} if kept is None else kept.read())
-        done = settle(question.space(), course)
-        if kept is not None and (done.stopped or done.seconds > WORTH_KEEPING):
-            kept.write(done)
+        done = _settled(question, work, kept)
         verdict = _verdict(question, done, work)
-    except KeyboardInterrupt:
-        # The second one, while the proof is checked: what it consists of has been kept.
-        if not work.cancel.requested:
-            raise
-        return _undecided(question, f"interrupted ({work.cancel.reason}) before the end of the check", Measured())
     except (UntraceableError, UnreadableError) as error:
         return _undecided(question, f"{error.message}: {error.why}; {error.fix}", Measured())
     if kept is not None and not done.stopped:
         kept.remove()
     return verdict
+
+
+def _settled(question: Question, work: Work, kept: Unfinished | None) -> Progress:
+    """What is settled until the end, or until the time is up or a signal comes; it is kept before it is checked."""
+    course = Course(work.seconds, work.listen, lambda: work.cancel.requested, {} if kept is None else kept.read())
+    # Not around the whole: a mechanism that hangs while it is traced stops at the first Ctrl-C.
+    with cancel_on_signals(work.cancel):
+        done = settle(question.space(), course)
+    if kept is not None and done.violation is None:
+        kept.write(done)
+    return done
 
 
 def _unfinished(question: Question, work: Work) -> Unfinished | None:
@@ -183,10 +189,14 @@ def _unfinished(question: Question, work: Work) -> Unfinished | None:
 
 def _verdict(question: Question, done: Progress, work: Work) -> Verdict:
     measured = Measured(seconds=done.seconds)
-    if done.violation is not None:
-        return _refuted(question, done.violation, measured, work)
-    if done.complete and not done.open:
-        return _proved(question, done, measured, work)
+    try:
+        if done.violation is not None:
+            return _refuted(question, done.violation, measured, work)
+        if not done.stopped and not done.open:
+            return _proved(question, done, measured, work)
+    except KeyboardInterrupt:
+        work.cancel.request(signal.SIGINT.name)
+        done.stopped = True
     return _undecided(question, _why_open(done, work), measured, done)
 
 
@@ -262,10 +272,12 @@ def _why_open(done: Progress, work: Work) -> str:
             f"{len(done.open)} of {len(done.open) + len(done.settled)} inequalities are open; the first is that of the "
             f"output {comparison.output!r} on {plain(comparison.input)!r} and {plain(comparison.neighbour)!r}: {reason}"
         )
-    stop = f"interrupted ({work.cancel.reason})" if work.cancel.requested else "the time is up"
-    rest = "" if work.out is None else f"; they are kept in {work.out}, and the same question goes on from there"
-    more = "" if work.cancel.requested else f" (--seconds {4 * (work.seconds or SECONDS):g} for more at once)"
-    return f"{stop}: {len(done.settled):,} inequalities hold, and the others have not been looked at{rest}{more}"
+    stopped, more = "the time is up", f" (--seconds {4 * (work.seconds or SECONDS):g} for more at once)"
+    if work.cancel.requested:
+        stopped, more = f"interrupted ({work.cancel.reason})", ""
+    left = "none of them has been checked again" if done.complete else "the others have not been looked at"
+    kept = "" if work.out is None else f"; they are kept in {work.out}, and the same question goes on from there"
+    return f"{stopped}: {len(done.settled):,} inequalities hold, and {left}{kept}{more}"
 
 
 def _kept(question: Question, verdict: Verdict, evidence: Mapping[str, Any], work: Work) -> Verdict:

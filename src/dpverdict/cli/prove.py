@@ -15,7 +15,7 @@ from dpverdict.cli.subject import find
 from dpverdict.cli.values import Typed
 from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
-from dpverdict.execute.cancellation import Cancel, cancel_on_signals
+from dpverdict.execute.cancellation import Cancel
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
 from dpverdict.search.decision import Progress
 from dpverdict.verification import verify as verify_file
@@ -66,8 +66,7 @@ def prove(
     watcher, cancel = _Watcher(), Cancel()
     work = Work(SECONDS if limit is None else limit, watcher.show, options.folder(out), cancel)
     try:
-        with cancel_on_signals(cancel):
-            verdict = answer(question, work)
+        verdict = answer(question, work)
     finally:
         watcher.clear()
     text = verdict.text() if as_json else "\n".join(_lines(question, verdict))
