@@ -333,3 +333,13 @@ STARTED = (
 def test_numbers_of_a_certificate_are_read_strictly() -> None:
     with pytest.raises(DPVerdictError):
         exact("1e99999999", "epsilon=")
+
+
+def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parent.parent / "docs" / "proving.md"
+    code = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    exec(compile(code, "page", "exec"), {"__name__": "page"})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "proved -1,0,1 3"
+    assert lines[1].startswith("refuted ")
+    assert lines[2] == "True"
