@@ -193,6 +193,16 @@ def test_a_mechanism_that_prints(capfd: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capfd.readouterr().out)["verdict"] == "proved"
 
 
+def test_a_neighbourhood_that_prints(capfd: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "printing.py").write_text("print('import')\ndef near(a, b):\n    print('asked')\n    return True\n")
+    words = ["prove", "mine.py:plain", "--domain", "0,1", "--adjacency", "printing.py:near", "--json"]
+    assert main(words) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert found["verdict"] == "proved"
+    assert main(["verify", found["certificate"], "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["holds"] is True
+
+
 @pytest.mark.parametrize("name", ["endless", "hidden"])
 def test_mechanisms_that_cannot_be_looked_into(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", f"mine.py:{name}", "--domain", "0,1", "--json"]) == 0

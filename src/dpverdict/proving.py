@@ -152,16 +152,20 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
     else:
         mechanism = target if isinstance(target, Mechanism) else Mechanism(target)
         name = f"{mechanism.function.__module__}:{mechanism.name}"
-    return Question(name, mechanism, mechanism.arguments(args), from_arguments(**claim), prune)
+    with user_code():
+        asked = from_arguments(**claim)
+    return Question(name, mechanism, mechanism.arguments(args), asked, prune)
 
 
 def answer(question: Question, work: Work) -> Verdict:
     """Decide, let the kernel check what was decided, and write the certificate.  Raises `ClaimError`."""
     question.check()
     try:
-        kept = _unfinished(question, work)
-        done = _settled(question, work, kept)
-        verdict = _verdict(question, done, work)
+        # The neighbourhood may be somebody's function as well.
+        with user_code():
+            kept = _unfinished(question, work)
+            done = _settled(question, work, kept)
+            verdict = _verdict(question, done, work)
     except (UntraceableError, UnreadableError) as error:
         return _undecided(question, f"{error.message}: {error.why}; {error.fix}", Measured())
     if kept is not None and not done.stopped:

@@ -17,6 +17,7 @@ from dpverdict.evidence.verdict import Measured, Proved, Verdict
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample
 from dpverdict.mechanism.loading import is_path
+from dpverdict.mechanism.surroundings import user_code
 from dpverdict.proving import Question, proved, question_of, refutation
 
 
@@ -47,7 +48,8 @@ def verify(path: str | Path) -> Verification:
     made = read(str(path))
     word = str(made.verdict.get("verdict"))
     try:
-        return Verification(True, word, None, _check(made, Path(path).parent))
+        with user_code():
+            return Verification(True, word, None, _check(made, Path(path).parent))
     except DoesNotHold as doubt:
         return Verification(False, word, str(doubt))
 

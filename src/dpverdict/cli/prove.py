@@ -16,6 +16,7 @@ from dpverdict.cli.values import Typed
 from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
 from dpverdict.execute.cancellation import Cancel
+from dpverdict.mechanism.surroundings import user_code
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
 from dpverdict.search.decision import Progress
 from dpverdict.verification import verify as verify_file
@@ -55,13 +56,10 @@ def prove(
         "domain": domain,
         "length": length,
     }
-    question = Question(
-        target,
-        subject.mechanism,
-        subject.mechanism.arguments(subject.arguments),
-        claimed.claim_of(given, claimed.brought_by(subject.entry)),
-        not every_pair,
-    )
+    with user_code():
+        asked = claimed.claim_of(given, claimed.brought_by(subject.entry))
+    known = subject.mechanism.arguments(subject.arguments)
+    question = Question(target, subject.mechanism, known, asked, not every_pair)
     limit = options.seconds("--seconds", seconds)
     watcher, cancel = _Watcher(), Cancel()
     work = Work(SECONDS if limit is None else limit, watcher.show, options.folder(out), cancel)
