@@ -94,6 +94,18 @@ def test_a_certificate_is_verified_from_python() -> None:
         bool(found)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"seconds": 0}, {"seconds": float("nan")}, {"seconds": "x"}, {"out": "mine.py"}, {"a": 1}, {"args": {"x": 1}}],
+)
+def test_arguments_are_refused_before_the_work(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpverdict.proving.settle", None)
+    with pytest.raises(DPVerdictError) as caught:
+        dpverdict.prove("mine.py:plain", domain="0,1", **given)
+    assert caught.value.why
+    assert caught.value.fix
+
+
 # --- soundness ------------------------------------------------------------------------------------------------------
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from dpverdict.claim import Claim, from_arguments
 from dpverdict.claim.exact_numbers import text_of
 from dpverdict.claim.values import plain
-from dpverdict.errors import ClaimError, UnreadableError, UntraceableError
+from dpverdict.errors import ClaimError, InputError, UnreadableError, UntraceableError
 from dpverdict.evidence import event_text
-from dpverdict.evidence.certificate import certificate
+from dpverdict.evidence.certificate import certificate, make_folder
 from dpverdict.evidence.events import OutputEquals, Union
 from dpverdict.evidence.verdict import Measured, Proved, Refuted, Scope, Undecided, Verdict, Witness
 from dpverdict.evidence.verify import proof, violation
@@ -119,6 +119,18 @@ class Work:
     out: Path | None = field(default_factory=lambda: Path(OUT))
     cancel: Cancel = field(default_factory=Cancel)
 
+    def __post_init__(self) -> None:
+        given: Any = self.seconds
+        # NaN is not above 0 either.
+        if given is not None and (isinstance(given, bool) or not isinstance(given, int | float) or not given > 0):
+            raise InputError(
+                "INPUT-028",
+                "seconds= takes a number of seconds above 0, or None for no limit",
+                place=f"got {given!r}",
+                why="work that has no time cannot finish",
+                fix="seconds=60",
+            )
+
 
 def prove(
     target: Any,
@@ -160,6 +172,8 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
 def answer(question: Question, work: Work) -> Verdict:
     """Decide, let the kernel check what was decided, and write the certificate.  Raises `ClaimError`."""
     question.check()
+    if work.out is not None:
+        make_folder(work.out)
     try:
         # The neighbourhood may be somebody's function as well.
         with user_code():

@@ -63,21 +63,33 @@ class Certificate:
         return path
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for certificates, before there is work that could be lost.  Raises UsageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there as a whole or not at all.  Raises UsageError where that cannot be done."""
+    make_folder(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        raise UsageError(
-            "USAGE-030",
-            f"the file cannot be written: {error.strerror or error}",
-            place=str(path),
-            why="a verdict is kept with what backs it, so that anyone can check it again",
-            fix="--out a-folder-that-can-be-written",
-        ) from None
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    return UsageError(
+        "USAGE-030",
+        f"nothing can be written there: {error.strerror or error}",
+        place=str(path),
+        why="a verdict is kept with what backs it, so that anyone can check it again",
+        fix="--out a-folder-that-can-be-written",
+    )
 
 
 def certificate(
