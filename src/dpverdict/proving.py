@@ -193,7 +193,7 @@ def _settled(question: Question, work: Work, kept: Unfinished | None) -> Progres
     # Not around the whole: a mechanism that hangs while it is traced stops at the first Ctrl-C.
     with cancel_on_signals(work.cancel):
         done = settle(question.space(), course)
-    if kept is not None and done.violation is None:
+    if kept is not None:
         kept.write(done)
     return done
 
