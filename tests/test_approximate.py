@@ -22,6 +22,7 @@ from dpverdict.reading.exact.exponential import Exponential
 from dpverdict.reading.exact.sign import Vanishes
 from dpverdict.reading.exact.sign_forms import Interval
 from dpverdict.search.approximate import SetProgress, settle_sets
+from dpverdict.search.decision import Course
 from exact_programs import (
     binned,
     binned_pair,
@@ -363,7 +364,7 @@ def test_where_too_much_is_unknown_nothing_is_proved(monkeypatch: pytest.MonkeyP
 
 def test_time_runs_out_between_pairs() -> None:
     claim, seen = claim_of(domain="0,1", length=2, delta="1/2"), list[int]()
-    done = settle_sets(space_of(binned_pair, claim), seconds=0.0, listen=lambda now: seen.append(len(now.settled)))
+    done = settle_sets(space_of(binned_pair, claim), Course(0.0, lambda now: seen.append(len(now.settled))))
     assert not done.complete
     assert seen == [1]
     assert verdict(done) == "undecided"

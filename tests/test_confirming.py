@@ -22,8 +22,8 @@ from dpverdict.evidence.verdict import Refuted, Undecided, Verdict
 from dpverdict.evidence.verify.comparisons import Space
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample, check
-from dpverdict.proving import verify
 from dpverdict.reading.exact.exact_program import ExactProgram
+from dpverdict.verification import verify
 
 TWO: dict[str, Any] = {"domain": "-1,0,1", "length": 2, "out": None}
 THREE = {**TWO, "length": 3}

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 EXPORTED = [
     "ExactDistribution",
     "Mechanism",
+    "Verification",
     "__version__",
     "argmax",
     "argmin",
@@ -28,9 +29,11 @@ EXPORTED = [
     "maximum",
     "mechanism",
     "minimum",
+    "prove",
     "single_run",
     "sqrt",
     "vectorised",
+    "verify",
 ]
 HEAVY = ("jax", "matplotlib", "pandas", "scipy", "sklearn", "typer", "click", "dask", "z3")
 

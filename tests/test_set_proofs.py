@@ -13,8 +13,9 @@ from dpverdict.evidence.verdict import Measured, Proved, Refuted, Undecided
 from dpverdict.evidence.verify import violation
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample
-from dpverdict.proving import Question, Work, answer, prove, proved, refutation, verify
+from dpverdict.proving import Question, Work, answer, prove, proved, refutation
 from dpverdict.search.approximate import settle_sets
+from dpverdict.verification import verify
 from exact_questions import question
 
 SPARSE: dict[str, Any] = {"domain": "0,1", "factor": "1/2"}

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from dpverdict.mechanism.functions import maximum as maximum
     from dpverdict.mechanism.functions import minimum as minimum
     from dpverdict.mechanism.functions import sqrt as sqrt
+    from dpverdict.proving import prove as prove
+    from dpverdict.verification import Verification as Verification
+    from dpverdict.verification import verify as verify
 
 __version__ = "0.1.0"
 
@@ -34,11 +37,14 @@ _HOMES = {
         ("argmax", "argmin", "choose", "discretise", "exp", "log", "maximum", "minimum", "sqrt"),
         "dpverdict.mechanism.functions",
     ),
+    "prove": "dpverdict.proving",
+    **dict.fromkeys(("Verification", "verify"), "dpverdict.verification"),
 }
 
 __all__ = [
     "ExactDistribution",
     "Mechanism",
+    "Verification",
     "__version__",
     "argmax",
     "argmin",
@@ -51,9 +57,11 @@ __all__ = [
     "maximum",
     "mechanism",
     "minimum",
+    "prove",
     "single_run",
     "sqrt",
     "vectorised",
+    "verify",
 ]
 
 

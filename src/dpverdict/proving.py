@@ -1,19 +1,19 @@
-"""Proving or refuting a claim exactly, and checking the certificate again: `dpverdict.prove` and `dpverdict.verify`."""
+"""Proving or refuting a claim exactly: `dpverdict.prove`."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import signal
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from dpverdict.claim import Claim, from_arguments
 from dpverdict.claim.values import plain
-from dpverdict.errors import CertificateError, DPVerdictError, UnreadableError, UntraceableError
+from dpverdict.errors import ClaimError, InputError, UnreadableError, UntraceableError
 from dpverdict.evidence import event_text
-from dpverdict.evidence.certificate import Certificate, certificate, read
+from dpverdict.evidence.certificate import certificate, make_folder
 from dpverdict.evidence.events import Event, OutputEquals, Union
 from dpverdict.evidence.verdict import Measured, Proved, Refuted, Scope, Undecided, Verdict, Witness
 from dpverdict.evidence.verify import proof, set_proof, violation
@@ -22,14 +22,16 @@ from dpverdict.evidence.verify.judged_events import judge_of
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.sets import is_about_sets
 from dpverdict.evidence.verify.violation import Counterexample
+from dpverdict.execute.cancellation import Cancel, cancel_on_signals
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.explain import explain
 from dpverdict.mechanism.outcome import Outcome
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.reading.exact.exact_program import ExactProgram
 from dpverdict.search.approximate import SetProgress, SetViolation, settle_sets
-from dpverdict.search.decision import Progress, Violation, settle
+from dpverdict.search.decision import Course, Listener, Progress, Violation, settle
 from dpverdict.search.tight import tight_factor
+from dpverdict.search.unfinished import Unfinished
 from dpverdict.target import load
 
 OUT = "dpverdict-out"
@@ -84,25 +86,64 @@ class Question:
             "program": self.fingerprint(),
         }
 
+    def check(self) -> None:
+        """Refuse a claim about nothing, and one for a range of ε beside a fixed ε.  Raises `ClaimError`."""
+        epsilon = self.mechanism.epsilon_name
+        if epsilon is not None and epsilon in self.arguments and self.claim.epsilon_range.only is None:
+            raise ClaimError(
+                "CLAIM-086",
+                f"the claim is about a range of ε, and the mechanism's {epsilon} is fixed",
+                place=f"{epsilon} = {self.arguments[epsilon]!r}, ε in {self.claim.epsilon_range.text}",
+                why="the mechanism is then the same for all ε of the claim",
+                fix=f"--epsilon {self.arguments[epsilon]} instead of the argument; or --claim pure:1 beside it",
+            )
+        if self.inputs is None:
+            with user_code():
+                self._first_pair()
+
+    def _first_pair(self) -> tuple[Any, Any]:
+        found = next(iter(self.claim.pairs()), None)
+        if found is None:
+            raise ClaimError(
+                "CLAIM-085",
+                "no two different inputs of the domain are neighbours",
+                place=f"inputs {self.claim.domain.text}, neighbours {self.claim.neighbourhood.text}",
+                why="such a claim holds for every mechanism, and says nothing about this one",
+                fix="--domain with two values or more, as in -1,0,1, or a wider --adjacency",
+            )
+        return found
+
     def fingerprint(self) -> str:
-        """The SHA-256 of the mechanism's program for the first input, as text."""
-        first, _ = self.inputs or next(iter(self.claim.pairs()), (None, None))
+        """The SHA-256 of the mechanism's program for the claim's first input, as text."""
         with user_code():
+            first, _ = self.inputs or self._first_pair()
             program = self.mechanism.program_for(plain(first), self.arguments)
         return hashlib.sha256(explain(program).encode()).hexdigest()
 
 
-Listener: TypeAlias = Callable[[Progress | SetProgress], None]
-"""Hears, after each comparison, what is settled so far."""
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How long a decision may take, who hears of it, and where the certificate goes (None: nowhere)."""
+    """How long a decision may take, who hears of it, where the certificate goes (None: nowhere), and who may stop it.
+
+    What is settled when it stops is kept beside the certificates; the same question goes on from there.
+    """
 
     seconds: float | None = SECONDS
     listen: Listener | None = None
     out: Path | None = field(default_factory=lambda: Path(OUT))
+    cancel: Cancel = field(default_factory=Cancel)
+
+    def __post_init__(self) -> None:
+        given: Any = self.seconds
+        # NaN is not above 0 either.
+        if given is not None and (isinstance(given, bool) or not isinstance(given, int | float) or not given > 0):
+            raise InputError(
+                "INPUT-028",
+                "seconds= takes a number of seconds above 0, or None for no limit",
+                place=f"got {given!r}",
+                why="work that has no time cannot finish",
+                fix="seconds=60",
+            )
 
 
 def prove(
@@ -118,10 +159,15 @@ def prove(
 
     `target` is a mechanism, a function over noise, or a TARGET; the other keyword arguments are those of a claim
     (`domain=`, `length=`, `adjacency=`, `factor=`, `epsilon=`, `epsilon_range=`, `delta=`, `claim=`).  What is proved
-    is about the scope in the verdict.  The certificate is written into the folder `out`, unless that is None.
+    is about the scope in the verdict.  The certificate is written into the folder `out`, unless that is None; so is
+    what is settled when the time is up or Ctrl-C is pressed, from which the same call goes on.
     """
     question = replace(question_of(target, args, claim, prune=True), tight=tight)
-    return answer(question, Work(seconds, None, None if out is None else Path(out)))
+    work = Work(seconds, None, None if out is None else Path(out))
+    verdict = answer(question, work)
+    if work.cancel.requested and isinstance(verdict, Undecided):
+        raise KeyboardInterrupt(verdict.reason)
+    return verdict
 
 
 def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str, Any], *, prune: bool) -> Question:
@@ -132,35 +178,71 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
     else:
         mechanism = target if isinstance(target, Mechanism) else Mechanism(target)
         name = f"{mechanism.function.__module__}:{mechanism.name}"
-    return Question(name, mechanism, mechanism.arguments(args), from_arguments(**claim), prune)
+    with user_code():
+        asked = from_arguments(**claim)
+    return Question(name, mechanism, mechanism.arguments(args), asked, prune)
 
 
 def answer(question: Question, work: Work) -> Verdict:
-    """Decide, let the kernel check what was decided, and write the certificate."""
-    done: Progress | SetProgress
+    """Decide, let the kernel check what was decided, and write the certificate.  Raises `ClaimError`."""
+    question.check()
+    if work.out is not None:
+        make_folder(work.out)
     try:
-        measured = _with_tight_factor(question) if question.tight else Measured()
-        if is_about_sets(question.claim):
-            done = settle_sets(question.space(), work.seconds, work.listen)
-        else:
-            done = settle(question.space(), work.seconds, work.listen)
+        # The neighbourhood may be somebody's function as well.
+        with user_code():
+            measured = with_tight_factor(question) if question.tight else Measured()
+            before = _unfinished(question, work)
+            done = _settled(question, work, before)
+            verdict = _verdict(question, done, replace(measured, seconds=done.seconds), work)
     except (UntraceableError, UnreadableError) as error:
         return _undecided(question, f"{error.message}: {error.why}; {error.fix}", Measured())
-    measured = replace(measured, seconds=done.seconds)
-    if done.violation is not None:
-        return _refuted(question, done.violation, measured, work)
-    if done.complete and not done.open:
-        return _proved(question, done, measured, work)
-    return _undecided(question, _why_open(done, work), measured, done)
+    if before is not None and not done.stopped:
+        before.remove()
+    return verdict
 
 
-def _with_tight_factor(question: Question) -> Measured:
+def with_tight_factor(question: Question) -> Measured:
+    """The least factor, and where the loss comes near it.  Raises `UnreadableError`."""
     found = tight_factor(comparisons(question.space()), question.claim)
     where = f"the tight factor is reached or approached at {found.where}"
     if found.exact is None:
         where = f"the tight factor lies from {found.low} to {found.high}: {where}"
     findings = (where, *([found.reason] if found.reason else []))
     return Measured(tight_factor=found.high if found.exact is None else found.exact, findings=findings)
+
+
+def _settled(question: Question, work: Work, before: Unfinished | None) -> Progress | SetProgress:
+    """What is settled until the end, or until the time is up or a signal comes; it is kept before it is checked."""
+    course = Course(work.seconds, work.listen, lambda: work.cancel.requested, {} if before is None else before.read())
+    # Not around the whole: a mechanism that hangs while it is traced stops at the first Ctrl-C.
+    with cancel_on_signals(work.cancel):
+        if is_about_sets(question.claim):
+            return settle_sets(question.space(), course)
+        done = settle(question.space(), course)
+    if before is not None:
+        before.write(done)
+    return done
+
+
+def _unfinished(question: Question, work: Work) -> Unfinished | None:
+    # Sets of outputs are settled anew: their proofs are about pairs, and quicker than single outputs of many inputs.
+    if work.out is None or is_about_sets(question.claim):
+        return None
+    asked = {"mechanism": question.reference(), "claim": question.claim.arguments(), "pruned": question.prune}
+    return Unfinished.of(work.out, asked)
+
+
+def _verdict(question: Question, done: Progress | SetProgress, measured: Measured, work: Work) -> Verdict:
+    try:
+        if done.violation is not None:
+            return _refuted(question, done.violation, measured, work)
+        if not done.stopped and not done.open:
+            return _proved(question, done, measured, work)
+    except KeyboardInterrupt:
+        work.cancel.request(signal.SIGINT.name)
+        done.stopped = True
+    return _undecided(question, _why_open(done, work), measured, done)
 
 
 def _refuted(question: Question, found: Violation | SetViolation, measured: Measured, work: Work) -> Verdict:
@@ -236,17 +318,20 @@ def _undecided(
 
 
 def _why_open(done: Progress | SetProgress, work: Work) -> str:
-    if done.open:
+    if not done.stopped:
         comparison, reason = done.open[0]
         about = f"the output {comparison.output!r} on " if isinstance(comparison, Comparison) else ""
         return (
             f"{len(done.open)} of {len(done.open) + len(done.settled)} inequalities are open; the first is that of "
             f"{about}{plain(comparison.input)!r} and {plain(comparison.neighbour)!r}: {reason}"
         )
-    return (
-        f"the time is up: {len(done.settled):,} inequalities hold, and the others have not been looked at; "
-        f"--seconds {4 * (work.seconds or SECONDS):g}, a shorter --length or a smaller --domain"
-    )
+    stopped, more = "the time is up", f" (--seconds {4 * (work.seconds or SECONDS):g} for more at once)"
+    if work.cancel.requested:
+        stopped, more = f"interrupted ({work.cancel.reason})", ""
+    left = "none of them has been checked again" if done.complete else "the others have not been looked at"
+    is_kept = work.out is not None and isinstance(done, Progress)
+    where = f"; they are kept in {work.out}, and the same question goes on from there" if is_kept else ""
+    return f"{stopped}: {len(done.settled):,} inequalities hold, and {left}{where}{more}"
 
 
 def kept(question: Question, verdict: Verdict, evidence: Mapping[str, Any], work: Work) -> Verdict:
@@ -255,100 +340,3 @@ def kept(question: Question, verdict: Verdict, evidence: Mapping[str, Any], work
         return verdict
     made = certificate(verdict.to_json(), question.reference(), question.claim.arguments(), evidence)
     return replace(verdict, certificate=str(made.write(work.out)))
-
-
-# --- checking again -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """Whether a certificate holds, and why not."""
-
-    holds: bool
-    verdict: str
-    reason: str | None
-    comparisons: int | None = None
-
-    def to_json(self) -> dict[str, object]:
-        """What `dpverdict verify --json` prints."""
-        return {
-            "holds": self.holds,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "comparisons": self.comparisons,
-        }
-
-
-def verify(path: str | Path) -> Verification:
-    """Derive a certificate again: its digest, its mechanism, its claim, and everything that backs the verdict."""
-    made = read(str(path))
-    word = str(made.verdict.get("verdict"))
-    try:
-        return Verification(True, word, None, _check(made))
-    except DoesNotHold as doubt:
-        return Verification(False, word, str(doubt))
-    except UnreadableError as error:
-        return Verification(False, word, f"{error.message}: {error.why}")
-
-
-def _check(made: Certificate) -> int | None:
-    if made.content.get("digest") != made.digest:
-        raise DoesNotHold("its digest is another one than that of its content: it was changed after it was written")
-    question = _question(made)
-    if question.fingerprint() != made.mechanism.get("program"):
-        raise DoesNotHold(f"{question.target} is another program now than the one that was judged")
-    evidence = made.evidence
-    match evidence.get("kind"):
-        case "proof":
-            entries = evidence.get("inequalities")
-            if not isinstance(entries, list):
-                raise DoesNotHold("it lists no inequalities")
-            verdict: Verdict = proved(question, entries, Measured())
-        case "violation":
-            verdict = refutation(question, *_counterexample(evidence))
-        case other:
-            raise CertificateError(
-                "CERT-004",
-                f"evidence of the kind {other!r}",
-                why="this release checks proofs and exact counterexamples",
-                fix="the release of dpverdict that wrote it, named under its key environment",
-            )
-    _compare(made.verdict, verdict.to_json())
-    return verdict.checked.settled if isinstance(verdict, Proved) else None
-
-
-def _question(made: Certificate) -> Question:
-    target, arguments = made.mechanism.get("target"), made.mechanism.get("arguments")
-    if not isinstance(target, str) or not isinstance(arguments, dict):
-        raise DoesNotHold("it does not say which mechanism it is about")
-    prune = made.evidence.get("pruned", True)
-    try:
-        question = question_of(target, arguments, dict(made.claim), prune=prune is True)
-        inputs = (made.evidence.get("input"), made.evidence.get("neighbour")) if "event" in made.evidence else None
-        return replace(question, inputs=inputs)
-    except DPVerdictError as error:
-        raise DoesNotHold(f"its mechanism or its claim cannot be read again: {error.message}; {error.why}") from None
-
-
-def _counterexample(evidence: Mapping[str, Any]) -> tuple[Counterexample, Measured, Event | None]:
-    event: Event | None = None
-    outputs: tuple[Outcome, ...] = (True,)
-    try:
-        epsilon = Fraction(str(evidence.get("epsilon")))
-        if "event" in evidence:
-            event = event_text.one_event(event_text.from_json(evidence["event"]))
-        else:
-            found = event_text.from_json(evidence.get("outputs"))
-            outputs = tuple(one.outcome for one in (found.events if isinstance(found, Union) else (found,)))  # type: ignore[union-attr]
-    except (AttributeError, ValueError, ZeroDivisionError, DPVerdictError) as error:
-        raise DoesNotHold(f"its event or its ε cannot be read: {error}") from None
-    return Counterexample(outputs, evidence.get("input"), evidence.get("neighbour"), epsilon), Measured(), event
-
-
-_DERIVED = ("verdict", "claim", "scope", "lower_bound", "upper_bound", "method", "engine", "witness", "probabilities")
-
-
-def _compare(written: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
-    for name in _DERIVED:
-        if written.get(name) != derived.get(name):
-            raise DoesNotHold(f"its {name} is {written.get(name)!r}, and what it shows is {derived.get(name)!r}")

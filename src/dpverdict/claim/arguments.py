@@ -158,6 +158,7 @@ def _ends(given: Any, option: str) -> EpsilonRange:
         return EpsilonRange(low, high)
     except ClaimError as error:
         error.excerpt = written.excerpt(f"got {text}")
+        error.fix = f"{option} 0.1,2, or 0,inf for all"
         raise
 
 

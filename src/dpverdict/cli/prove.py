@@ -14,10 +14,14 @@ from dpverdict.cli.subject import find
 from dpverdict.cli.values import Typed
 from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
+from dpverdict.execute.cancellation import Cancel
+from dpverdict.mechanism.surroundings import user_code
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
-from dpverdict.proving import verify as verify_file
 from dpverdict.search.approximate import SetProgress
 from dpverdict.search.decision import Progress
+from dpverdict.verification import verify as verify_file
+
+INTERRUPTED = 3
 
 
 def prove(
@@ -53,21 +57,20 @@ def prove(
         "domain": domain,
         "length": length,
     }
-    question = Question(
-        target,
-        subject.mechanism,
-        subject.mechanism.arguments(subject.arguments),
-        claimed.claim_of(given, claimed.brought_by(subject.entry)),
-        not every_pair,
-        tight,
-    )
+    with user_code():
+        asked = claimed.claim_of(given, claimed.brought_by(subject.entry))
+    known = subject.mechanism.arguments(subject.arguments)
+    question = Question(target, subject.mechanism, known, asked, not every_pair, tight)
     limit = options.seconds("--seconds", seconds)
-    watcher = _Watcher()
+    watcher, cancel = _Watcher(), Cancel()
+    work = Work(SECONDS if limit is None else limit, watcher.show, options.folder(out), cancel)
     try:
-        verdict = answer(question, Work(SECONDS if limit is None else limit, watcher.show, options.folder(out)))
+        verdict = answer(question, work)
     finally:
         watcher.clear()
     text = verdict.text() if as_json else "\n".join(_lines(question, verdict))
+    if isinstance(verdict, Undecided) and cancel.requested:
+        return text, INTERRUPTED
     return text, 1 if isinstance(verdict, Refuted) else 0
 
 
@@ -89,10 +92,9 @@ def _lines(question: Question, verdict: Verdict) -> list[str]:
 def _answer(verdict: Verdict) -> list[str]:
     match verdict:
         case Proved():
-            what = "pairs of inputs, with all sets of outputs," if verdict.claim["delta"] else "inequalities"
             return [
                 f"PROVED: {_promise(verdict)} in this scope",
-                f"  {verdict.checked.settled:,} different {what} hold, "
+                f"  {verdict.checked.settled:,} different inequalities hold, "
                 f"each settled and checked again; {verdict.seconds:.2f} s",
             ]
         case Refuted():

@@ -59,20 +59,37 @@ class Certificate:
         """Write it into a folder, under a name that says what it is.  Raises UsageError where that cannot be done."""
         name = "".join(letter if letter.isalnum() else "-" for letter in str(self.mechanism.get("name")))
         path = folder / f"{name}-{self.verdict.get('verdict')}-{self.digest[:8]}.json"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
-            part.write_text(json.dumps(self.content, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-            part.replace(path)
-        except OSError as error:
-            raise UsageError(
-                "USAGE-030",
-                f"the certificate cannot be written: {error.strerror or error}",
-                place=str(path),
-                why="a verdict is kept with what backs it, so that anyone can check it again",
-                fix="--out a-folder-that-can-be-written",
-            ) from None
+        write_whole(path, json.dumps(self.content, ensure_ascii=False, allow_nan=False) + "\n")
         return path
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for certificates, before there is work that could be lost.  Raises UsageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there as a whole or not at all.  Raises UsageError where that cannot be done."""
+    make_folder(path.parent)
+    try:
+        part = path.with_suffix(".part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    return UsageError(
+        "USAGE-030",
+        f"nothing can be written there: {error.strerror or error}",
+        place=str(path),
+        why="a verdict is kept with what backs it, so that anyone can check it again",
+        fix="--out a-folder-that-can-be-written",
+    )
 
 
 def certificate(
@@ -104,6 +121,8 @@ def read(path: str) -> Certificate:
     """A certificate from a file.  Raises CertificateError where it is none, or of another version."""
     try:
         file = Path(path)
+        if file.exists() and not file.is_file():
+            raise _unreadable(path, "it is a folder, or no file at all")
         if file.stat().st_size > _MOST_BYTES:
             raise _unreadable(path, f"it has {file.stat().st_size:,} bytes")
         content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)

@@ -155,8 +155,13 @@ class Proved(Verdict):
         if self.checked.open or not self.checked.settled:
             raise ValueError(f"a proof settles every comparison, and {self.checked.open} are open")
 
+    @property
+    def comparisons(self) -> int:
+        """How many different inequalities the proof consists of."""
+        return self.checked.settled
+
     def _own(self) -> dict[str, object]:
-        return {"comparisons": self.checked.settled}
+        return {"comparisons": self.comparisons}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

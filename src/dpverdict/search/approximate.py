@@ -4,7 +4,6 @@ is a counterexample."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
@@ -33,6 +32,7 @@ from dpverdict.reading.exact.exponential import Exponential, Quotient
 from dpverdict.reading.exact.sign import Negative, Nonnegative, Undecided, decide, roots
 from dpverdict.reading.exact.sign_forms import Form, Interval
 from dpverdict.reading.exact.sign_roots import TooManyBoxes
+from dpverdict.search.decision import Course
 
 _Settled: TypeAlias = SetProof | Undecided | tuple[tuple[Chances, ...], Fraction]
 
@@ -72,15 +72,16 @@ class SetProgress:
     complete: bool = False
     """Whether every pair has been looked at."""
 
+    stopped: bool = False
+    """Whether the time was up, or somebody asked to stop."""
+
     def entries(self) -> list[list[object]]:
         """What the certificate says of each that is settled."""
         return [set_proof.to_json(question, proof) for question, proof in self.settled]
 
 
-def settle_sets(
-    space: Space, seconds: float | None = None, listen: Callable[[SetProgress], None] | None = None
-) -> SetProgress:
-    """Settle pairs until there are none left, one of them is a violation, or the time is up."""
+def settle_sets(space: Space, course: Course = Course()) -> SetProgress:  # noqa: B008 (a frozen value)
+    """Settle pairs until there are none left, one of them is a violation, or it is to stop."""
     begun, done, known = time.perf_counter(), SetProgress(), _Known({}, {})
     for question in set_questions(space):
         match _settled(question, known):
@@ -94,9 +95,10 @@ def settle_sets(
                 done.violation = SetViolation(question.comparison, outputs, epsilon, place)
                 return done
         done.seconds = time.perf_counter() - begun
-        if listen is not None:
-            listen(done)
-        if seconds is not None and done.seconds > seconds:
+        if course.listen is not None:
+            course.listen(done)
+        if course.stopped() or (course.seconds is not None and done.seconds > course.seconds):
+            done.stopped = True
             return done
     done.complete = True
     return done

@@ -16,7 +16,7 @@ from dpverdict.claim.claim import Claim
 from dpverdict.claim.compound_domain import Vector
 from dpverdict.claim.domain import Domain
 from dpverdict.claim.pair_classes import Inputs
-from dpverdict.claim.values import identity, plain
+from dpverdict.claim.values import identity, plain, shown
 from dpverdict.errors import UnreadableError
 from dpverdict.evidence.verify.coverage import Group, groups
 from dpverdict.evidence.verify.symmetry import inputs_of
@@ -30,6 +30,9 @@ from dpverdict.reading.exact.numbers import Unit, has_epsilon
 from dpverdict.reading.exact.regions import Region
 
 NEVER = Quotient(Exponential.zero())
+
+MOST_MEMBERS = 1 << 10
+"""Larger domains are not listed at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,7 @@ class Space:
 
     def on(self, value: Any) -> tuple[ExactProgram, Any]:
         """The program for an input, and the input as the program takes it."""
-        given = plain(value)
-        at = identity(value)
+        given, at = _handed(value), identity(value)
         if at not in self._programs:
             self._programs[at] = self.program_for(given)
         return self._programs[at], given
@@ -69,6 +71,8 @@ class Space:
         if shape is None:
             return None
         inputs, is_list = shape
+        for member in inputs.members:
+            _handed(member)
         example = max(inputs.members, key=lambda member: isinstance(member, Fraction))
         exact, _ = self.on([example] * inputs.length if is_list else example)
         one_for_all = exact.program.concrete is None
@@ -190,7 +194,8 @@ def _vectors(claim: Claim) -> tuple[Inputs, bool] | None:
     is_list = isinstance(domain, Vector)
     item: Domain = domain.item if isinstance(domain, Vector) else domain
     length = domain.longest if isinstance(domain, Vector) and domain.longest == domain.shortest else None
-    if budget is None or not item.numeric or item.size() is None or (is_list and not length):
+    size = item.size() if item.numeric else None
+    if budget is None or size is None or size > MOST_MEMBERS or (is_list and not length):
         return None
     return Inputs(tuple(item.members()), length or 1, budget), is_list
 
@@ -203,6 +208,19 @@ def _is_uniform(exact: ExactProgram) -> bool:
 
 def _has_epsilon_guards(exact: ExactProgram) -> bool:
     return any(has_epsilon(guard) for regions in exact.regions.values() for one in regions for guard in one.guards)
+
+
+def _handed(value: Any) -> Any:
+    """A value as the mechanism gets it, which has to be the value that the claim is about."""
+    given = plain(value)
+    if identity(given) != identity(value):
+        raise UnreadableError(
+            "EXACT-040",
+            f"the input {shown(value)}, which no float is",
+            why=f"the mechanism would get {shown(given)}, which is another input than the claim's",
+            fix="a domain of decimals with at most 15 digits, such as 0,0.5,1; or whole numbers and a scaled mechanism",
+        )
+    return given
 
 
 def _given(vector: tuple[Any, ...], is_list: bool) -> Any:

@@ -34,7 +34,10 @@ class Group(Generic[Output]):
     """Whether its probability rises with each coordinate; None where the pairs cannot be pruned."""
 
     def pairs(self, inputs: Inputs) -> Iterator[tuple[Vector, Vector]]:
-        """The pairs on which the first output has to be compared."""
+        """The pairs on which the first output has to be compared; one where no input matters to it."""
+        if not self.blocks:
+            anywhere = (inputs.members[0],) * inputs.length
+            return iter([(anywhere, anywhere)])
         if self.rises is None:
             return pair_classes(inputs, self.blocks)
         return hardest_pairs(inputs, self.blocks, self.rises)

@@ -112,6 +112,8 @@ def check(space: Space, entries: Sequence[Any]) -> Checked:
         settled += 1
         for one in (comparison.probability, comparison.neighbour_probability):
             probabilities[numbers.of(one), bound] = one
+    if settled == 0:
+        raise DoesNotHold("the claim is about no two different inputs")
     if next(listed, None) is not None:
         raise DoesNotHold(f"it lists more than the {settled} inequalities that there are")
     for (_, bound), one in probabilities.items():
@@ -155,7 +157,7 @@ def _is_about(entry: Any, comparison: Comparison) -> bool:
 def _certificate(entry: Sequence[Any]) -> Certificate:
     try:
         return from_json(entry[3])
-    except (ValueError, TypeError, KeyError, ZeroDivisionError, DPVerdictError) as error:
+    except (ValueError, TypeError, KeyError, IndexError, ZeroDivisionError, DPVerdictError) as error:
         raise DoesNotHold(f"{entry[3]!r} is no certificate of a sign: {error}") from None
 
 

@@ -77,7 +77,8 @@ def directions(regions: Sequence[Region]) -> dict[Input, bool] | None:
         for offset in offsets:
             if not _agrees(offset, found):
                 return None
-    return found
+    # What cancels out (`laplace(q) - q`) moves nothing, so that either direction is right.
+    return dict.fromkeys(inputs_of(regions), True) | found
 
 
 def _agrees(offset: Term, found: dict[Input, bool]) -> bool:

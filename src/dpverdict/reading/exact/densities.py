@@ -91,7 +91,7 @@ def affordable(powers: int) -> None:
         raise UnreadableError(
             "EXACT-021",
             "scales and thresholds whose fractions have large denominators",
-            why=f"a common denominator makes polynomials of degree {powers:,}",
+            why=f"a common denominator makes polynomials of degree {int(powers):,}",
             fix="fractions instead of long decimals: 4 / (3 * epsilon) is exact, (4 / 3) / epsilon is not",
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, assert_never
@@ -9,6 +10,11 @@ from typing import Any, assert_never
 from dpverdict.reading.exact.exponential import Exponential
 from dpverdict.reading.exact.sign import AtPoint, Certificate, Factor, FactorProof, SeriesProof, Vanishes
 from dpverdict.reading.exact.sign_roots import Box, Start, Survey
+from dpverdict.reading.exact.sign_series import LONGEST
+
+_FRACTION = re.compile(r"-?\d{1,4000}(?:/\d{1,4000})?", re.ASCII)
+_LARGEST_MULTIPLICITY, _LARGEST_SCALE = 1 << 10, 1 << 20
+_HIGHEST_ORDER, _MOST_BITS = 1 << 10, 1 << 20
 
 
 def to_json(certificate: Certificate) -> object:
@@ -32,10 +38,12 @@ def from_json(content: Any) -> Certificate:
         return Vanishes()
     if content == "point":
         return AtPoint()
-    if isinstance(content, int) and not isinstance(content, bool) and content >= 0:
-        return SeriesProof(content)
+    if isinstance(content, int):
+        return SeriesProof(_whole(content, 0, LONGEST))
+    if not isinstance(content, dict):
+        raise TypeError(f"a certificate is a word, a whole number or an object, not {content!r}")
     factors = tuple(_read_factor(one) for one in content["factors"])
-    return FactorProof(Exponential.parse(content["rest"]), factors, Fraction(content["place"]))
+    return FactorProof(Exponential.parse(content["rest"]), factors, _fraction(content["place"]))
 
 
 def _factor(factor: Factor) -> dict[str, object]:
@@ -55,20 +63,18 @@ def _factor(factor: Factor) -> dict[str, object]:
 
 
 def _read_factor(content: Mapping[str, Any]) -> Factor:
-    survey, times = content["survey"], content["times"]
-    if not isinstance(times, int) or times < 1:
-        raise ValueError(f"a multiplicity is at least 1, not {times!r}")
+    survey, times = content["survey"], _whole(content["times"], 1, _LARGEST_MULTIPLICITY)
     # The boxes are in units of the scale that the search worked in.
-    function = Exponential.parse(content["function"]).at_scale(content["scale"])
+    function = Exponential.parse(content["function"]).at_scale(_whole(content["scale"], 1, _LARGEST_SCALE))
     return Factor(function, times, None if survey is None else _read_survey(survey))
 
 
 def _read_survey(content: Mapping[str, Any]) -> Survey:
     start, tail = content["start"], content["tail"]
     return Survey(
-        None if start is None else Start(int(start[0]), _read_box(start[1])),
+        None if start is None else Start(_whole(start[0], 0, _HIGHEST_ORDER), _read_box(start[1])),
         tuple(_read_box(box) for box in content["boxes"]),
-        None if tail is None else Fraction(tail),
+        None if tail is None else _fraction(tail),
         (),
     )
 
@@ -79,6 +85,18 @@ def _box(box: Box) -> list[object]:
 
 def _read_box(content: Any) -> Box:
     low, high, order, bits = content
-    if not 0 < int(bits) < 1 << 20 or not 0 < int(order) < 1 << 10:
-        raise ValueError(f"a box of order {order!r} and {bits!r} bits")
-    return Box(Fraction(low), Fraction(high), int(order), int(bits))
+    return Box(_fraction(low), _fraction(high), _whole(order, 1, _HIGHEST_ORDER), _whole(bits, 1, _MOST_BITS))
+
+
+def _whole(content: Any, least: int, most: int) -> int:
+    """A whole number that costs no more than searches ever need: a certificate may come from anybody."""
+    if type(content) is not int or not least <= content <= most:
+        raise ValueError(f"a whole number from {least} to {most}, not {content!r}")
+    return content
+
+
+def _fraction(content: Any) -> Fraction:
+    # Fraction itself would also work out 1e999999999.
+    if not isinstance(content, str) or not _FRACTION.fullmatch(content):
+        raise ValueError(f"a fraction is written 3 or -3/4, not {content!r}")
+    return Fraction(content)
