@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,6 +17,8 @@ from dpverdict.cli.values import Typed
 from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
 from dpverdict.execute.cancellation import Cancel
+from dpverdict.mechanism.outcome import from_json
+from dpverdict.mechanism.outcome import text as outcome_text
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
 from dpverdict.search.approximate import SetProgress
@@ -106,13 +110,22 @@ def _answer(verdict: Verdict) -> list[str]:
                 f"      = {found['input']}",
                 f"  on {witness.neighbour}: {found['neighbour_value']}",
                 f"      = {found['neighbour']}",
-                f"  event: {dict(witness.event)}",
+                f"  event: {_event(witness.event)}",
                 f"  privacy loss: at least {verdict.lower_bound:.10g}; {verdict.seconds:.2f} s",
             ]
         case Undecided():
             return [f"UNDECIDED: {verdict.reason}"]
         case _:
             raise AssertionError(f"a verdict of an unknown kind: {verdict!r}")
+
+
+def _event(event: Mapping[str, Any]) -> str:
+    """The event in words, where it lists outputs; else as it is written down."""
+    listed = event["events"] if event["is"] == "union" else [event]
+    if all(one["is"] == "equals" for one in listed):
+        outputs = [outcome_text(from_json(one["outcome"])) for one in listed]
+        return f"the output is {outputs[0]}" if len(outputs) == 1 else f"the output is one of {', '.join(outputs)}"
+    return json.dumps(dict(event), ensure_ascii=False)
 
 
 def _promise(verdict: Verdict) -> str:
@@ -165,8 +178,6 @@ def verify(
     found = verify_file(certificate)
     status = 0 if found.holds else 1
     if as_json:
-        import json
-
         return json.dumps(found.to_json(), ensure_ascii=False), status
     if found.holds:
         more = f": {found.comparisons:,} inequalities were derived and settled again" if found.comparisons else ""
