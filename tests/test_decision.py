@@ -237,3 +237,16 @@ def test_time_is_bounded() -> None:
 def test_a_question_is_about_the_arguments_that_are_given() -> None:
     asked: Question = question("svt1", 2, args=TWICE)
     assert asked.arguments["stop_after"] == 2
+
+
+@mechanism
+def always_raises(noise: Any, value: Any, epsilon: Any) -> Any:
+    """A typo, say."""
+    raise LookupError("no answer")
+
+
+def test_a_mechanism_that_always_raises_is_told_of() -> None:
+    verdict = answer(question(always_raises, None), QUIET)
+    assert isinstance(verdict, Proved)
+    assert "raises LookupError" in verdict.findings[0]
+    assert not answer(question("svt1", 1), QUIET).findings

@@ -25,9 +25,9 @@ from dpverdict.evidence.verify.violation import Counterexample
 from dpverdict.execute.cancellation import Cancel, cancel_on_signals
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.explain import explain
-from dpverdict.mechanism.outcome import Outcome
+from dpverdict.mechanism.outcome import Outcome, Raised
 from dpverdict.mechanism.surroundings import user_code
-from dpverdict.reading.exact.exact_program import ExactProgram
+from dpverdict.reading.exact.exact_program import ExactProgram, OutputProbability
 from dpverdict.search.approximate import SetProgress, SetViolation, settle_sets
 from dpverdict.search.decision import Course, Listener, Progress, Violation, settle
 from dpverdict.search.tight import tight_factor
@@ -303,7 +303,23 @@ def proved(question: Question, entries: list[Any], measured: Measured) -> Proved
     """The verdict that settled inequalities give, if the kernel settles them again.  Raises `DoesNotHold`."""
     check = set_proof.check if is_about_sets(question.claim) else proof.check
     checked = check(question.space(), entries)
+    measured = replace(measured, findings=(*measured.findings, *_raises_always(question)))
     return Proved(scope=question.scope, method=METHOD, engine=ENGINE, measured=measured, checked=checked)
+
+
+def _raises_always(question: Question) -> tuple[str, ...]:
+    """A mechanism that ends with the same exception whatever its input is private; it is more likely a mistake."""
+    first, _ = question.inputs or question._first_pair()
+    outputs = [one.output for one in _outputs_on(question, first)]
+    raised = sorted({one.exception for one in outputs if isinstance(one, Raised)})
+    if not raised or len(raised) < len(outputs):
+        return ()
+    return (f"every run on {plain(first)!r} raises {' or '.join(raised)}, which is an output like any other",)
+
+
+def _outputs_on(question: Question, value: Any) -> list[OutputProbability]:
+    exact, given = question.space().on(value)
+    return [one for within in exact.ranges(given) for one in exact.distribution(given, within).outputs]
 
 
 def _undecided(
