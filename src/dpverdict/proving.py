@@ -21,10 +21,14 @@ from dpverdict.evidence.verify.comparisons import Space, comparisons
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.dip_language.chain import DOES_NOT_RETURN
+from dpverdict.mechanism.dip_language.explain_chain import explain_chain
+from dpverdict.mechanism.dip_language.program_file import program_file_of, program_or_chain
 from dpverdict.mechanism.explain import explain
 from dpverdict.mechanism.outcome import Outcome
+from dpverdict.mechanism.structure import Program
 from dpverdict.mechanism.surroundings import user_code
-from dpverdict.reading.exact.exact_program import ExactProgram
+from dpverdict.reading.exact.read import ExactReading, exact_reading
 from dpverdict.search.approximate import settle_sets
 from dpverdict.search.decision import Listener, Progress, settle
 from dpverdict.search.tight import tight_factor
@@ -54,11 +58,14 @@ class Question:
     def space(self) -> Space:
         """The mechanism's exact programs, none of them looked for yet."""
 
-        def program_for(given: Any) -> ExactProgram:
+        def program_for(given: Any) -> ExactReading:
             with user_code():
-                return ExactProgram.of(self.mechanism.program_for(given, self.arguments))
+                return exact_reading(self.mechanism, given, self.arguments)
 
-        return Space(self.claim, program_for, self.prune)
+        file = program_file_of(self.mechanism)
+        if file is None:
+            return Space(self.claim, program_for, self.prune)
+        return Space(self.claim, program_for, self.prune, file.check_input)
 
     @property
     def is_about_sets(self) -> bool:
@@ -83,8 +90,9 @@ class Question:
         """The SHA-256 of the mechanism's program for the claim's first input, as text."""
         first, _ = next(iter(self.claim.pairs()), (None, None))
         with user_code():
-            program = self.mechanism.program_for(plain(first), self.arguments)
-        return hashlib.sha256(explain(program).encode()).hexdigest()
+            found = program_or_chain(self.mechanism, plain(first), self.arguments)
+        text = explain(found) if isinstance(found, Program) else explain_chain(found, self.mechanism.name, plain(first))
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +131,9 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
     else:
         mechanism = target if isinstance(target, Mechanism) else Mechanism(target)
         name = f"{mechanism.function.__module__}:{mechanism.name}"
-    return Question(name, mechanism, mechanism.arguments(args), from_arguments(**claim), prune)
+    file = program_file_of(mechanism)
+    declared = {} if file is None else file.claimed
+    return Question(name, mechanism, mechanism.arguments(args), from_arguments(**{**declared, **claim}), prune)
 
 
 def answer(question: Question, work: Work) -> Verdict:
@@ -133,10 +143,11 @@ def answer(question: Question, work: Work) -> Verdict:
             if question.tight:
                 tight_factor([], question.claim)  # says why there is none
             return _answer_sets(question, work)
-        done = settle(question.space(), work.seconds, work.listen)
+        space = question.space()
+        done = settle(space, work.seconds, work.listen)
     except (UntraceableError, UnreadableError) as error:
         return _undecided(question, f"{error.message}: {error.why}; {error.fix}", Measured())
-    measured = Measured(seconds=done.seconds)
+    measured = Measured(seconds=done.seconds, findings=_endless(space))
     if question.tight:
         measured = _with_tight_factor(question, measured)
     if done.violation is not None:
@@ -154,12 +165,23 @@ def _with_tight_factor(question: Question, measured: Measured) -> Measured:
     if found.exact is None:
         where = f"the tight factor lies from {found.low} to {found.high}: {where}"
     reasons = (where, *([found.reason] if found.reason else []))
-    return replace(measured, tight_factor=found.high if found.exact is None else found.exact, findings=reasons)
+    factor = found.high if found.exact is None else found.exact
+    return replace(measured, tight_factor=factor, findings=(*measured.findings, *reasons))
+
+
+def _endless(space: Space) -> tuple[str, ...]:
+    """A finding about runs that never return."""
+    inputs = space.endless()
+    if not inputs:
+        return ()
+    others = f" and {len(inputs) - 1} other inputs" if len(inputs) > 1 else ""
+    return (f"runs on {inputs[0]!r}{others} may never return, which counts as an output ({DOES_NOT_RETURN})",)
 
 
 def _answer_sets(question: Question, work: Work) -> Verdict:
-    done = settle_sets(question.space(), work.seconds, None)
-    measured, found = Measured(seconds=done.seconds), done.violation
+    space = question.space()
+    done = settle_sets(space, work.seconds, None)
+    measured, found = Measured(seconds=done.seconds, findings=_endless(space)), done.violation
     if found is not None:
         outputs = tuple(one.output for one in found.outputs)
         one = found.comparison

@@ -56,7 +56,7 @@ def prove(
         target,
         subject.mechanism,
         subject.mechanism.arguments(subject.arguments),
-        claimed.claim_of(given, claimed.brought_by(subject.entry)),
+        claimed.claim_of(given, claimed.brought_by(subject)),
         not every_pair,
         tight,
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpverdict.errors import InputError, ProgramFileError
+from dpverdict.errors import InputError, ProgramFileError, UntraceableError
 from dpverdict.mechanism.constants import NOTHING, from_python
 from dpverdict.mechanism.dip_language.chain import Chain
 from dpverdict.mechanism.dip_language.check import check
@@ -25,7 +25,7 @@ from dpverdict.mechanism.explored import Explored
 from dpverdict.mechanism.front import Mechanism
 from dpverdict.mechanism.path_record import ConcreteInputNeeded, Limits, Untraceable
 from dpverdict.mechanism.source import Source
-from dpverdict.mechanism.structure import Epsilon, Input, Kind, Node, Term
+from dpverdict.mechanism.structure import Epsilon, Input, Kind, Node, Program, Term
 from dpverdict.mechanism.trace import Session
 
 _LARGEST_FILE = 1_000_000
@@ -142,8 +142,21 @@ def program_file_of(mechanism: object) -> ProgramFile | None:
     return function if isinstance(function, ProgramFile) else None
 
 
-def cyclic_chain(mechanism: Mechanism, input: Any, arguments: Mapping[str, Any] | None = None) -> Chain | None:
-    """The chain of a program file on an input, if it has cycles; None for all that has, or might have, a program."""
+def program_or_chain(mechanism: Mechanism, input: Any, arguments: Mapping[str, Any] | None = None) -> Program | Chain:
+    """The program for an input; where a loop of a program file has no bound, the chain of its states.
+
+    Raises `UntraceableError` where there is neither.
+    """
+    try:
+        return mechanism.program_for(input, arguments)
+    except UntraceableError:
+        chain = _cyclic_chain(mechanism, input, arguments)
+        if chain is None:
+            raise
+    return chain
+
+
+def _cyclic_chain(mechanism: Mechanism, input: Any, arguments: Mapping[str, Any] | None) -> Chain | None:
     file = program_file_of(mechanism)
     if file is None:
         return None
@@ -151,9 +164,11 @@ def cyclic_chain(mechanism: Mechanism, input: Any, arguments: Mapping[str, Any] 
     epsilon = None if known is None or known == NOTHING else known
     try:
         chain = file.chain(input, epsilon, Session(mechanism.limits), concrete=True)
+        # Where other inputs of the form bring a cycle, there is no program for them all.
+        cyclic = chain.cycle() or file.chain(input, epsilon, Session(mechanism.limits)).cycle()
     except (Untraceable, ConcreteInputNeeded):
         return None
-    return None if chain.cycle() is None else chain
+    return chain if cyclic else None
 
 
 def _read(file: Path) -> str:

@@ -26,8 +26,8 @@ from dpverdict.mechanism.properties import inputs_in, is_random, support
 from dpverdict.mechanism.symbol import Symbol, divided_whole
 
 
-class DoesNotReturn(RuntimeError):  # noqa: N818 (its name is an output: `chain.DOES_NOT_RETURN`)
-    """A run that provably never ends."""
+class DoesNotReturn(RuntimeError):
+    """A run that provably never ends; the name of its class is an output (`chain.DOES_NOT_RETURN`)."""
 
 
 _MOST_BITS = 4096
@@ -48,7 +48,7 @@ class Machine:
     """Makes a symbol of a number, so that e ** (1/2) stays exact, and fractions do not take symbols for floats."""
 
     def run(self, store: dict[str, Any]) -> tuple[str, ...]:
-        """Run to the end on plain numbers; the variables to return.  `DoesNotReturn` if the end cannot come any more."""
+        """Run to the end on plain numbers; the variables to return.  `DoesNotReturn` where the end cannot come."""
         after: int | tuple[str, ...] = 0
         seen: set[tuple[object, ...]] = set()
         while isinstance(after, int):

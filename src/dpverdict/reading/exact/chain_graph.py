@@ -1,11 +1,10 @@
 """A chain of states together with what a run knows of the noise that was drawn outside of loops.
 
 Inside loops only choices and bounded whole numbers are drawn; each is settled within one step, and drawn afresh in the
-next round.  Real and unbounded noise is drawn outside of loops, once.  So a place of this graph is a state of the chain,
+next round.  Real and unbounded noise is drawn outside of loops, once.  So a node of this graph is a state of the chain,
 the slots that it has emitted, and the facts about noise that some step ahead still asks for; facts only grow, so that
-they are the same all along a cycle.  Facts that no step ahead can ask for any more leave the place and become the
-region of the edge on which they leave: with the draws that they were connected with, they are independent of all that
-follows.
+they are the same all along a cycle.  Facts that no step ahead can ask for any more leave with an edge, as its region:
+with the draws that they are connected with, they are independent of all that follows.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Node:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Graph:
     """All that a run can come to, from the first node on."""
 

@@ -93,6 +93,11 @@ class ExactChain:
         found: Distribution = memo[at]
         return found
 
+    def may_not_return(self, memo: Memo | None = None) -> bool:
+        """Whether some run never returns, at some ε."""
+        laws = (self.distribution(self.input, within, memo) for within in self.ranges(self.input))
+        return any(one.output == NEVER_RETURNS for law in laws for one in law.outputs)
+
     def _distribution(self, within: EpsilonRange, unit: Unit, memo: Memo) -> Distribution:
         solved = _Solving(self.graph, self._solver, self.input, (within, unit), memo).ends()
         found: dict[Hashable, OutputProbability] = {}
@@ -189,8 +194,7 @@ class _Solving:
     def _allowed(self, region: Region) -> bool:
         within, _ = self.about
         return all(
-            guard != FALSE if isinstance(guard, Constant) else holds_at(guard, within.sample)
-            for guard in region.guards
+            guard != FALSE if isinstance(guard, Constant) else holds_at(guard, within.sample) for guard in region.guards
         )
 
     # --- signs ----------------------------------------------------------------------------------------------------
@@ -204,7 +208,7 @@ class _Solving:
         order = sorted(component)
         places = {at: number for number, at in enumerate(order)}
         leaving = [places[at] for at in order if any(to not in component for to in sure[at])]
-        reached = leading_to([[places[to] for to in sure[at] if to in component] for at in order], leaving)  # type: ignore[index]
+        reached = leading_to([[places[to] for to in sure[at] if to in component] for at in order], leaving)
         stuck = next((at for at in order if places[at] not in reached), None)
         if stuck is not None:
             raise located(_stuck(self.about[0]), self.graph.nodes[stuck].place)

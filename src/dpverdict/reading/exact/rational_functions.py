@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from flint import fmpq_poly, fmpz_mpoly, fmpz_mpoly_ctx
+from flint import fmpq_poly, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from dpverdict.reading.exact.exponential import Exponential, Quotient
 
@@ -79,7 +79,7 @@ def _lowest(above: fmpz_mpoly, below: fmpz_mpoly) -> RationalFunction:
 def _polynomial(parts: _Parts) -> tuple[fmpz_mpoly, int]:
     """Integer coefficients, and what they are to be divided by."""
     divisor = lcm(*(int(part.denom()) for part in parts))
-    terms = {
+    terms: dict[tuple[int, ...], int | fmpz] = {
         (power, place): coefficient * (divisor // int(part.denom()))
         for power, part in enumerate(parts)
         for place, coefficient in enumerate(part.numer().coeffs())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from dpverdict.errors import UntraceableError
 from dpverdict.mechanism import Mechanism
-from dpverdict.mechanism.dip_language.program_file import cyclic_chain
+from dpverdict.mechanism.dip_language.program_file import program_or_chain
+from dpverdict.mechanism.structure import Program
 from dpverdict.reading.exact.exact_chain import ExactChain
 from dpverdict.reading.exact.exact_program import ExactProgram
 
@@ -16,10 +16,5 @@ ExactReading: TypeAlias = ExactProgram | ExactChain
 
 def exact_reading(mechanism: Mechanism, input: Any, arguments: Mapping[str, Any] | None = None) -> ExactReading:
     """The exact probabilities on an input.  Raises `UntraceableError` and `UnreadableError` where there are none."""
-    try:
-        return ExactProgram.of(mechanism.program_for(input, arguments))
-    except UntraceableError:
-        chain = cyclic_chain(mechanism, input, arguments)
-        if chain is None:
-            raise
-    return ExactChain.of(chain, mechanism.name, input)
+    found = program_or_chain(mechanism, input, arguments)
+    return ExactProgram.of(found) if isinstance(found, Program) else ExactChain.of(found, mechanism.name, input)
