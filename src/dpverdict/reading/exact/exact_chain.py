@@ -101,7 +101,7 @@ class ExactChain:
     def _distribution(self, within: EpsilonRange, unit: Unit, memo: Memo) -> Distribution:
         solved = _Solving(self.graph, self._solver, self.input, (within, unit), memo).ends()
         found: dict[Hashable, OutputProbability] = {}
-        for end, probability in solved.items():
+        for end, probability in sorted(solved.items(), key=lambda item: item[0] is _NEVER):
             output = output_of(end, self.input, {}) if isinstance(end, Pattern) else NEVER_RETURNS
             earlier = found.get(key(output))
             total = probability if earlier is None else plus(earlier.probability, probability).cancelled()
