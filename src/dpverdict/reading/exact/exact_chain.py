@@ -28,10 +28,10 @@ from dpverdict.reading.exact.chain_graph import Graph, graph_of, located
 from dpverdict.reading.exact.components import Memo, plus, times
 from dpverdict.reading.exact.epsilon_ranges import ALL, EpsilonRange, check_alike, ranges_of
 from dpverdict.reading.exact.epsilon_ranges import holds as holds_at
-from dpverdict.reading.exact.exact_program import Distribution, OutputProbability, assert_sums_to_one, output_of
+from dpverdict.reading.exact.exact_program import Distribution, OutputProbability, output_of
 from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
 from dpverdict.reading.exact.numbers import Unit, has_epsilon
-from dpverdict.reading.exact.rational_functions import RationalFunction
+from dpverdict.reading.exact.rational_functions import CERTAIN, NOTHING, RationalFunction
 from dpverdict.reading.exact.regions import Pattern, Region
 from dpverdict.reading.exact.sign import positive
 from dpverdict.reading.exact.sign_forms import Interval
@@ -40,11 +40,21 @@ from dpverdict.reading.exact.weights import Solver, prepared, unit_of
 NEVER_RETURNS = Raised(DOES_NOT_RETURN)
 """The output of runs that never return."""
 
-_NEVER = object()
 _ALL = Pattern(ReturnNode(Slot()), ())
 """Stands for every region of the graph, where regions are sorted by patterns."""
 
-_Steps: TypeAlias = list[list[tuple[int | Hashable, Quotient]]]
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """An output, told from others by its key."""
+
+    name: Hashable
+    output: Outcome = field(compare=False)
+
+
+_NEVER = _End(key(NEVER_RETURNS), NEVER_RETURNS)
+
+_Steps: TypeAlias = list[list[tuple[int | _End, Quotient]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,16 +109,9 @@ class ExactChain:
         return any(one.output == NEVER_RETURNS for law in laws for one in law.outputs)
 
     def _distribution(self, within: EpsilonRange, unit: Unit, memo: Memo) -> Distribution:
-        solved = _Solving(self.graph, self._solver, self.input, (within, unit), memo).ends()
-        found: dict[Hashable, OutputProbability] = {}
-        for end, probability in sorted(solved.items(), key=lambda item: item[0] is _NEVER):
-            output = output_of(end, self.input, {}) if isinstance(end, Pattern) else NEVER_RETURNS
-            earlier = found.get(key(output))
-            total = probability if earlier is None else plus(earlier.probability, probability).cancelled()
-            found[key(output)] = OutputProbability(output, total)
-        outputs = tuple(found.values())
-        assert_sums_to_one(outputs, self.name)
-        return Distribution(outputs, unit, within)
+        solved = _Solving(self, (within, unit), memo).ends()
+        listed = sorted(solved.items(), key=lambda item: item[0] == _NEVER)
+        return Distribution(tuple(OutputProbability(end.output, one) for end, one in listed), unit, within)
 
     def _check(self, input: Any) -> None:
         if text_of(input) != text_of(self.input):
@@ -122,23 +125,24 @@ class ExactChain:
 
 @dataclass(frozen=True, slots=True)
 class _Solving:
-    """A graph on one input, for the ε of a range."""
+    """A chain for the ε of a range."""
 
-    graph: Graph
-    solver: Solver
-    input: Any
+    exact: ExactChain
     about: tuple[EpsilonRange, Unit]
     memo: Memo
 
-    def ends(self) -> Mapping[Hashable, Quotient]:
+    def ends(self) -> Mapping[_End, Quotient]:
         """The probability of each output, and of `_NEVER`."""
         steps = self._steps()
         for component in components([[to for to in row if isinstance(to, int)] for row in _targets(steps)]):
             self._check_leaving(set(component), steps)
         scale = lcm(1, *(part.scale for row in steps for _, one in row for part in (one.numerator, one.denominator)))
         ways = [[(to, RationalFunction.of(weight, scale)) for to, weight in row] for row in steps]
+        found = ends(ways)
+        if sum(found.values(), NOTHING) != CERTAIN:
+            raise AssertionError(f"the probabilities of the outputs of {self.exact.name} do not sum to 1")
         within, unit = self.about
-        solved = {end: one.quotient(scale, unit.at(within.sample)) for end, one in ends(ways).items()}
+        solved = {end: one.quotient(scale, unit.at(within.sample)) for end, one in found.items()}
         for one in solved.values():
             self._check_denominator(one)
         return solved
@@ -147,7 +151,7 @@ class _Solving:
 
     def _steps(self) -> _Steps:
         """The steps that can happen; one into a state from which no end can be reached leads to `_NEVER` at once."""
-        steps = [self._of_node(at) for at in range(len(self.graph.nodes))]
+        steps = [self._of_node(at) for at in range(len(self.exact.graph.nodes))]
         ending = [at for at, row in enumerate(_targets(steps)) if any(not isinstance(to, int) for to in row)]
         returning = leading_to([[to for to in row if isinstance(to, int)] for row in _targets(steps)], ending)
         found: _Steps = []
@@ -158,36 +162,41 @@ class _Solving:
                 found.append([(_NEVER, self._known(at))] if at == 0 else [])
         return found
 
-    def _step(self, to: int | Hashable, weight: Quotient, returning: set[int]) -> tuple[int | Hashable, Quotient]:
+    def _step(self, to: int | _End, weight: Quotient, returning: set[int]) -> tuple[int | _End, Quotient]:
         if isinstance(to, int) and to not in returning:
-            return _NEVER, times(weight, self._known(to)).cancelled()
+            return _NEVER, times(weight, self._known(to))
         return to, weight
 
     def _known(self, at: int) -> Quotient:
         """The probability of what is known at a node and was not taken up by an edge."""
         total = Quotient(Exponential.zero())
-        for region in self.graph.nodes[at].known:
+        for region in self.exact.graph.nodes[at].known:
             total = plus(total, self._probability(region))
-        return total.cancelled()
+        return total
 
-    def _of_node(self, at: int) -> list[tuple[int | Hashable, Quotient]]:
-        node = self.graph.nodes[at]
-        found: dict[int | Hashable, Quotient] = {}
+    def _of_node(self, at: int) -> list[tuple[int | _End, Quotient]]:
+        node = self.exact.graph.nodes[at]
+        found: dict[int | _End, Quotient] = {}
         try:
             for edge in node.edges:
                 weight = self._probability(edge.region)
                 if not weight.numerator.is_zero:
-                    found[edge.to] = plus(found[edge.to], weight) if edge.to in found else weight
+                    to = edge.to if isinstance(edge.to, int) else self._end(edge.to)
+                    found[to] = plus(found[to], weight) if to in found else weight
         except UnreadableError as error:
             raise located(error, node.place) from None
-        return [(to, weight.cancelled()) for to, weight in found.items()]
+        return list(found.items())
+
+    def _end(self, pattern: Pattern) -> _End:
+        output = output_of(pattern, self.exact.input, {})
+        return _End(key(output), output)
 
     def _probability(self, region: int) -> Quotient:
-        if not self._allowed(self.graph.regions[region]):
+        if not self._allowed(self.exact.graph.regions[region]):
             return Quotient(Exponential.zero())
-        at = (self.graph, self.about, region)
+        at = (self.exact, self.about, region)
         if at not in self.memo:
-            self.memo[at] = self.solver.probability((_ALL, region), self.input, self.about[1], self.memo)
+            self.memo[at] = self.exact._solver.probability((_ALL, region), self.exact.input, self.about[1], self.memo)
         found: Quotient = self.memo[at]
         return found
 
@@ -211,7 +220,7 @@ class _Solving:
         reached = leading_to([[places[to] for to in sure[at] if to in component] for at in order], leaving)
         stuck = next((at for at in order if places[at] not in reached), None)
         if stuck is not None:
-            raise located(_stuck(self.about[0]), self.graph.nodes[stuck].place)
+            raise located(_stuck(self.about[0]), self.exact.graph.nodes[stuck].place)
 
     def _is_positive(self, function: Exponential) -> bool:
         at = (function, self.about)
@@ -221,14 +230,17 @@ class _Solving:
         return found
 
     def _check_denominator(self, probability: Quotient) -> None:
-        if probability.denominator != ONE and not self._is_positive(probability.denominator):
+        below = probability.denominator
+        # `Quotient.cancelled` looks at ε = 1 for the sign of what is free of ε.
+        everywhere = len(below.parts) > 1 or positive(below) is True
+        if below != ONE and not (everywhere and self._is_positive(below)):
             raise located(_stuck(self.about[0]), self._cycle())
 
     def _cycle(self) -> Place:
-        return min((node.place for node in self.graph.nodes), key=lambda place: (place.line, place.start))
+        return min((node.place for node in self.exact.graph.nodes), key=lambda place: (place.line, place.start))
 
 
-def _targets(steps: _Steps) -> Sequence[Sequence[int | Hashable]]:
+def _targets(steps: _Steps) -> Sequence[Sequence[int | _End]]:
     return [[to for to, _ in row] for row in steps]
 
 

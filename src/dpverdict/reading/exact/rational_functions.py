@@ -22,7 +22,7 @@ _Parts: TypeAlias = tuple[fmpq_poly, ...]
 
 @dataclass(frozen=True, slots=True)
 class RationalFunction:
-    """above / below without common factors; the denominator's sign is not settled."""
+    """above / below without common factors; the first coefficient below is positive, so that equal ones look alike."""
 
     above: fmpz_mpoly
     below: fmpz_mpoly
@@ -34,11 +34,6 @@ class RationalFunction:
         (upper, divisor), (lower, multiple) = _polynomial(above.parts), _polynomial(below.parts)
         return _lowest(upper * multiple, lower * divisor)
 
-    @property
-    def is_zero(self) -> bool:
-        """Whether it is 0 for all ε."""
-        return self.above.is_zero()
-
     def __add__(self, other: RationalFunction) -> RationalFunction:
         if self.below == other.below:
             return _lowest(self.above + other.above, self.below)
@@ -46,14 +41,14 @@ class RationalFunction:
 
     def __mul__(self, other: RationalFunction) -> RationalFunction:
         left, right = _lowest(self.above, other.below), _lowest(other.above, self.below)
-        return RationalFunction(left.above * right.above, left.below * right.below)
+        return _signed(left.above * right.above, left.below * right.below)
 
     def repeated(self) -> RationalFunction:
         """1 / (1 - this): the sum of its powers, where it is below 1."""
         rest = self.below - self.above
         if rest.is_zero():
             raise ZeroDivisionError("what happens again with probability 1 is repeated for ever")
-        return RationalFunction(self.below, rest)
+        return _signed(self.below, rest)
 
     def quotient(self, scale: int, place: Fraction) -> Quotient:
         """As exponential polynomials; whoever asks states that the denominator has no zero where it matters, such as
@@ -64,7 +59,7 @@ class RationalFunction:
             bits *= 2
         if value < 0:
             above, below = -above, -below
-        return Quotient(above, below).cancelled()
+        return Quotient(above, below).reduced()
 
 
 NOTHING = RationalFunction(_CONTEXT.constant(0), _ONE)
@@ -73,7 +68,11 @@ CERTAIN = RationalFunction(_ONE, _ONE)
 
 def _lowest(above: fmpz_mpoly, below: fmpz_mpoly) -> RationalFunction:
     common = above.gcd(below)
-    return RationalFunction(above, below) if common.is_one() else RationalFunction(above // common, below // common)
+    return _signed(above, below) if common.is_one() else _signed(above // common, below // common)
+
+
+def _signed(above: fmpz_mpoly, below: fmpz_mpoly) -> RationalFunction:
+    return RationalFunction(-above, -below) if below.leading_coefficient() < 0 else RationalFunction(above, below)
 
 
 def _polynomial(parts: _Parts) -> tuple[fmpz_mpoly, int]:
