@@ -271,7 +271,8 @@ ONE = Exponential.constant(1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotient:
-    """numerator / denominator; whoever makes one states that the denominator is positive for all ε > 0.
+    """numerator / denominator; whoever makes one states that the denominator is positive for all ε > 0 (or, where it is
+    not free of ε, for those of the range that the quotient is about).
 
     Equality is that of the function.
     """
