@@ -212,6 +212,20 @@ def law_on(mechanism: Mechanism, number: int) -> dict[Outcome, Quotient]:
     return {one.output: one.probability for one in found.outputs}
 
 
+def test_what_a_range_rules_out_is_not_looked_at(made: Maker) -> None:
+    """Above ε = 3 no run comes to the loop; at ε = 3 it would not be left."""
+    mechanism = made(
+        "0 9\ninput int q;\nbool b;\nb = true;\nProb{(3-eps)/4} b = false;\nb = true;\n"
+        "while b do\n  Prob{(3-eps)/4} b = false;\nod;\nreturn q;\n"
+    )
+    exact = exact_reading(mechanism, [0])
+    low, high = exact.ranges([0])
+    assert str(high) == "(3, inf)"
+    assert [one.output for one in exact.distribution([0], high).outputs] == [Raised("ValueError")]
+    with pytest.raises(UnreadableError, match="may not be left"):
+        exact.distribution([0], low)
+
+
 def test_refusals_name_the_line(made: Maker) -> None:
     mechanism = made(
         '0 9\ninput int q;\nreal r;\nreal s;\nbool b;\nr = Lap "eps" q;\ns = Lap "3" q;\nb = true;\n'
@@ -250,6 +264,17 @@ def test_states_are_shown(made: Maker) -> None:
         "  (3) line 6",
         "    return the slot",
     ]
+
+
+def test_a_way_to_stay_for_ever_that_no_noise_takes_is_no_output(made: Maker) -> None:
+    """x > y > z > x: each comparison alone is possible, and facts about single comparisons do not exclude all three."""
+    noise = "".join(f"real {name};\n" for name in "xyz") + "".join(f'{name} = Lap "eps" q;\n' for name in "xyz")
+    mechanism = made(
+        f"0 9\ninput int q;\nbool b;\n{noise}b = true;\nwhile b do\n"
+        f"  if x > y then if y > z then if z > x then b = true; else b = {COIN}; fi; else b = {COIN}; fi;\n"
+        f"  else b = {COIN}; fi;\nod;\nreturn q;\n"
+    )
+    assert same(law(mechanism, [0]), {0: "1"})
 
 
 # --- second solutions ------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from dpverdict.errors import InputError, UnreadableError
 from dpverdict.mechanism.constants import FALSE
 from dpverdict.mechanism.dip_language.chain import DOES_NOT_RETURN, Chain
 from dpverdict.mechanism.outcome import Outcome, Raised, key
-from dpverdict.mechanism.place import Place
 from dpverdict.mechanism.structure import Constant, ReturnNode, Slot
 from dpverdict.mechanism.symbolic_input import text_of
 from dpverdict.reading.exact.absorbing import components, ends, leading_to
@@ -103,9 +102,9 @@ class ExactChain:
         found: Distribution = memo[at]
         return found
 
-    def may_not_return(self, memo: Memo | None = None) -> bool:
-        """Whether some run never returns, at some ε."""
-        laws = (self.distribution(self.input, within, memo) for within in self.ranges(self.input))
+    def may_not_return(self, memo: Memo) -> bool:
+        """Whether some distribution that was found with this memo has runs that never return."""
+        laws: list[Distribution] = [memo[self, one] for one in self.ranges(self.input) if (self, one) in memo]
         return any(one.output == NEVER_RETURNS for law in laws for one in law.outputs)
 
     def _distribution(self, within: EpsilonRange, unit: Unit, memo: Memo) -> Distribution:
@@ -139,6 +138,8 @@ class _Solving:
         scale = lcm(1, *(part.scale for row in steps for _, one in row for part in (one.numerator, one.denominator)))
         ways = [[(to, RationalFunction.of(weight, scale)) for to, weight in row] for row in steps]
         found = ends(ways)
+        if found.get(_NEVER) == NOTHING:
+            del found[_NEVER]
         if sum(found.values(), NOTHING) != CERTAIN:
             raise AssertionError(f"the probabilities of the outputs of {self.exact.name} do not sum to 1")
         within, unit = self.about
@@ -151,7 +152,7 @@ class _Solving:
 
     def _steps(self) -> _Steps:
         """The steps that can happen; one into a state from which no end can be reached leads to `_NEVER` at once."""
-        steps = [self._of_node(at) for at in range(len(self.exact.graph.nodes))]
+        steps = self._reached()
         ending = [at for at, row in enumerate(_targets(steps)) if any(not isinstance(to, int) for to in row)]
         returning = leading_to([[to for to in row if isinstance(to, int)] for row in _targets(steps)], ending)
         found: _Steps = []
@@ -160,6 +161,18 @@ class _Solving:
                 found.append([self._step(to, weight, returning) for to, weight in row])
             else:
                 found.append([(_NEVER, self._known(at))] if at == 0 else [])
+        return found
+
+    def _reached(self) -> _Steps:
+        """The steps out of each node that runs come to; what the range rules out need not even be defined."""
+        found: _Steps = [[] for _ in self.exact.graph.nodes]
+        seen, waiting = {0}, [0]
+        while waiting:
+            at = waiting.pop()
+            found[at] = self._of_node(at)
+            new = {to for to, _ in found[at] if isinstance(to, int)} - seen
+            seen |= new
+            waiting.extend(new)
         return found
 
     def _step(self, to: int | _End, weight: Quotient, returning: set[int]) -> tuple[int | _End, Quotient]:
@@ -234,10 +247,7 @@ class _Solving:
         # `Quotient.cancelled` looks at ε = 1 for the sign of what is free of ε.
         everywhere = len(below.parts) > 1 or positive(below) is True
         if below != ONE and not (everywhere and self._is_positive(below)):
-            raise located(_stuck(self.about[0]), self._cycle())
-
-    def _cycle(self) -> Place:
-        return min((node.place for node in self.exact.graph.nodes), key=lambda place: (place.line, place.start))
+            raise _stuck(self.about[0])
 
 
 def _targets(steps: _Steps) -> Sequence[Sequence[int | _End]]:
