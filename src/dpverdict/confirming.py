@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +27,8 @@ from dpverdict.mechanism.explored import Explored
 from dpverdict.mechanism.outcome import Raised, freeze
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.proving import ENGINE, METHOD, OUT, Question, Work, kept, question_of, refutation
+from dpverdict.reading.exact.exact_chain import ExactChain
+from dpverdict.reading.exact.read import ExactReading
 from dpverdict.reading.exact.sign import Negative
 from dpverdict.reading.exact.sign import Undecided as Open
 from dpverdict.search.approximate import decide_slack
@@ -255,12 +257,19 @@ def _listed(question: Question, predicate: Predicate) -> Event | None:
     assert question.inputs is not None
     for value in question.inputs:
         exact, given = space.on(value)
-        for output in exact.returned(given):
+        for output in _outputs(exact, given):
             if not isinstance(output, Raised) and _holds(predicate, output):
                 event = OutputEquals(freeze(output))
                 found[event] = event
     events = tuple(found)
     return None if not events else events[0] if len(events) == 1 else Union(events)
+
+
+def _outputs(exact: ExactReading, given: Any) -> Iterable[Any]:
+    """The outputs on an input, as the mechanism returns them; a chain knows them as outcomes only."""
+    if isinstance(exact, ExactChain):
+        return [one.output for within in exact.ranges(given) for one in exact.distribution(given, within).outputs]
+    return exact.returned(given)
 
 
 class _FailedPredicateError(Exception):
@@ -289,7 +298,7 @@ def _check_that_it_answers(case: _Case) -> None:
     assert inputs is not None
     for value in inputs:
         exact, given = space.on(value)
-        for output in exact.returned(given):
+        for output in _outputs(exact, given):
             if isinstance(output, Raised) and output.exception.endswith(_FailedPredicateError.__name__):
                 raise _failed("an output", "it raises an exception where the mechanism returns a value")
 

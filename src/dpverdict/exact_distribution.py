@@ -13,7 +13,8 @@ from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.outcome import Mapping as FrozenMapping
 from dpverdict.mechanism.outcome import Outcome, Raised
 from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
-from dpverdict.reading.exact.exact_program import Distribution, ExactProgram
+from dpverdict.reading.exact.exact_program import Distribution
+from dpverdict.reading.exact.read import exact_reading
 from dpverdict.target import load
 
 
@@ -65,7 +66,7 @@ def distribution(
     mechanism = load(target) if isinstance(target, str) else target
     mechanism = mechanism if isinstance(mechanism, Mechanism) else Mechanism(mechanism)
     at = None if epsilon is None else _exact(epsilon)
-    exact = ExactProgram.of(mechanism.program_for(input, args))
+    exact = exact_reading(mechanism, input, args)
     fixed = mechanism.epsilon_name is None or mechanism.epsilon_name in (args or {})
     point = Fraction(1) if at is None and fixed else at
     ranges = [within for within in exact.ranges(input) if point is None or point in within]

@@ -24,10 +24,16 @@ from dpverdict.evidence.verify.sets import is_about_sets
 from dpverdict.evidence.verify.violation import Counterexample
 from dpverdict.execute.cancellation import Cancel, cancel_on_signals
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.dip_language.chain import DOES_NOT_RETURN
+from dpverdict.mechanism.dip_language.explain_chain import explain_chain
+from dpverdict.mechanism.dip_language.program_file import program_file_of, program_or_chain
 from dpverdict.mechanism.explain import explain
 from dpverdict.mechanism.outcome import Outcome, Raised
+from dpverdict.mechanism.structure import Program
 from dpverdict.mechanism.surroundings import user_code
+from dpverdict.reading.exact.exact_chain import ExactChain
 from dpverdict.reading.exact.exact_program import ExactProgram, OutputProbability
+from dpverdict.reading.exact.read import ExactReading
 from dpverdict.search.approximate import SetProgress, SetViolation, settle_sets
 from dpverdict.search.decision import Course, Listener, Progress, Violation, settle
 from dpverdict.search.tight import tight_factor
@@ -63,14 +69,22 @@ class Question:
         judge = None if event is None else judge_of(event)
         known: list[ExactProgram] = []
 
-        def program_for(given: Any) -> ExactProgram:
+        def program_for(given: Any) -> ExactReading:
             with user_code():
-                program = self.mechanism.program_for(given, self.arguments)
-            if not known or known[-1].program is not program:
-                known.append(ExactProgram.of(program, judge))
+                if judge is None:
+                    found = program_or_chain(self.mechanism, given, self.arguments)
+                else:
+                    found = self.mechanism.program_for(given, self.arguments)
+            if not isinstance(found, Program):
+                return ExactChain.of(found, self.mechanism.name, given)
+            if not known or known[-1].program is not found:
+                known.append(ExactProgram.of(found, judge))
             return known[-1]
 
-        return Space(self.claim, program_for, self.prune)
+        file = program_file_of(self.mechanism)
+        if file is None:
+            return Space(self.claim, program_for, self.prune)
+        return Space(self.claim, program_for, self.prune, file.check_input)
 
     @property
     def scope(self) -> Scope:
@@ -117,8 +131,9 @@ class Question:
         """The SHA-256 of the mechanism's program for the claim's first input, as text."""
         with user_code():
             first, _ = self.inputs or self._first_pair()
-            program = self.mechanism.program_for(plain(first), self.arguments)
-        return hashlib.sha256(explain(program).encode()).hexdigest()
+            found = program_or_chain(self.mechanism, plain(first), self.arguments)
+        text = explain(found) if isinstance(found, Program) else explain_chain(found, self.mechanism.name, plain(first))
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +193,10 @@ def question_of(target: Any, args: Mapping[str, Any] | None, claim: Mapping[str,
     else:
         mechanism = target if isinstance(target, Mechanism) else Mechanism(target)
         name = f"{mechanism.function.__module__}:{mechanism.name}"
+    file = program_file_of(mechanism)
+    declared = {} if file is None else file.claimed
     with user_code():
-        asked = from_arguments(**claim)
+        asked = from_arguments(**{**declared, **claim})
     return Question(name, mechanism, mechanism.arguments(args), asked, prune)
 
 
@@ -267,7 +284,9 @@ def refutation(question: Question, example: Counterexample, measured: Measured, 
 
     With an event, the example's only output is True: that it happens.
     """
-    excess = violation.check(question.space(event), example)
+    space = question.space(event)
+    excess = violation.check(space, example)
+    measured = replace(measured, findings=(*measured.findings, *_endless(space)))
     if event is None:
         event = OutputEquals(example.outputs[0]) if len(example.outputs) == 1 else _union(example.outputs)
     has_epsilon = question.mechanism.epsilon_name is not None
@@ -302,9 +321,20 @@ def _proved(question: Question, done: Progress | SetProgress, measured: Measured
 def proved(question: Question, entries: list[Any], measured: Measured) -> Proved:
     """The verdict that settled inequalities give, if the kernel settles them again.  Raises `DoesNotHold`."""
     check = set_proof.check if is_about_sets(question.claim) else proof.check
-    checked = check(question.space(), entries)
-    measured = replace(measured, findings=(*measured.findings, *_raises_always(question)))
+    space = question.space()
+    checked = check(space, entries)
+    findings = (*measured.findings, *_raises_always(question), *_endless(space))
+    measured = replace(measured, findings=findings)
     return Proved(scope=question.scope, method=METHOD, engine=ENGINE, measured=measured, checked=checked)
+
+
+def _endless(space: Space) -> tuple[str, ...]:
+    """A finding about runs that never return."""
+    inputs = space.endless()
+    if not inputs:
+        return ()
+    others = f" and {len(inputs) - 1} other inputs" if len(inputs) > 1 else ""
+    return (f"runs on {inputs[0]!r}{others} may never return, which counts as an output ({DOES_NOT_RETURN})",)
 
 
 def _raises_always(question: Question) -> tuple[str, ...]:

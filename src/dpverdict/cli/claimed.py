@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from dpverdict.catalog import Entry
 from dpverdict.claim import Claim, from_options
+from dpverdict.cli.subject import Subject
+from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.dip_language.program_file import program_file_of
 
 Claimed = Annotated[
     str | None, typer.Option("--claim", metavar="CLAIM", help="pure:1 or approximate:1,1e-5, instead of --factor")
@@ -34,10 +36,14 @@ def claim_of(given: Mapping[str, str | None], brought: Mapping[str, str]) -> Cla
     return from_options({**kept, **typed})
 
 
-def brought_by(entry: Entry | None) -> dict[str, str]:
-    """What a catalogue entry says about its claim.  A promise that is a multiple of ε is one for every ε."""
+def brought_by(subject: Subject[Mechanism]) -> dict[str, str]:
+    """What a program file declares, or a catalogue entry says about its claim.
+
+    A promise that is a multiple of ε is one for every ε.
+    """
+    file, entry = program_file_of(subject.mechanism), subject.entry
     if entry is None:
-        return {}
+        return {} if file is None else file.claimed
     found: dict[str, Any] = {"domain": entry.domain, "adjacency": entry.adjacency}
     if entry.length is not None:
         found["length"] = entry.length

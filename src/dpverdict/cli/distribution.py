@@ -16,6 +16,7 @@ from dpverdict.exact_distribution import distribution as distribution_of
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.outcome import Raised
 from dpverdict.mechanism.surroundings import user_code
+from dpverdict.reading.exact.exact_chain import NEVER_RETURNS
 
 _WIDEST = 60
 
@@ -73,5 +74,5 @@ def _table(found: ExactDistribution) -> list[str]:
 
 def _label(row: OutputRow) -> str:
     if isinstance(row.output, Raised):
-        return f"raises {row.output.exception}"
+        return "does not return" if row.output == NEVER_RETURNS else f"raises {row.output.exception}"
     return written(plain(row.output))

@@ -13,6 +13,9 @@ from dpverdict.cli.values import Typed
 from dpverdict.errors import UntraceableError, UsageError
 from dpverdict.mechanism import Mechanism
 from dpverdict.mechanism.black_box import BlackBox, FunctionBox, Options
+from dpverdict.mechanism.dip_language.chain import Chain
+from dpverdict.mechanism.dip_language.explain_chain import explain_chain
+from dpverdict.mechanism.dip_language.program_file import program_or_chain
 from dpverdict.mechanism.explain import explain as tree
 from dpverdict.mechanism.explain import graphviz as graph
 from dpverdict.mechanism.structure import Program
@@ -47,9 +50,11 @@ def explain(
     given = subject.input_or_zeros("explain", input_text, options.length(length_text))
     try:
         with user_code():
-            program = subject.mechanism.program_for(given, subject.arguments)
+            program = program_or_chain(subject.mechanism, given, subject.arguments)
     except UntraceableError as error:
         return _no_program(subject, given, error, as_json)
+    if isinstance(program, Chain):
+        return _chain(subject, given, program, as_json)
     if as_json:
         return json.dumps(_facts(subject, given) | _program_facts(program))
     if graphviz:
@@ -62,6 +67,13 @@ def _header(subject: Subject[Mechanism | BlackBox], given: object) -> list[str]:
     if subject.entry is not None:
         lines.append(subject.entry.title)
     return lines
+
+
+def _chain(subject: Subject[Mechanism], given: object, chain: Chain, as_json: bool) -> str:
+    text = explain_chain(chain, subject.mechanism.name, given)
+    if not as_json:
+        return "\n".join([*_header(subject, given), "", text])
+    return json.dumps(_facts(subject, given) | {"traceable": False, "states": len(chain.states), "chain": text})
 
 
 def _no_program(subject: Subject[Mechanism | BlackBox], given: object, error: UntraceableError, as_json: bool) -> str:

@@ -62,7 +62,7 @@ def prove(
         "length": length,
     }
     with user_code():
-        asked = claimed.claim_of(given, claimed.brought_by(subject.entry))
+        asked = claimed.claim_of(given, claimed.brought_by(subject))
     known = subject.mechanism.arguments(subject.arguments)
     question = Question(target, subject.mechanism, known, asked, not every_pair, tight)
     limit = options.seconds("--seconds", seconds)

@@ -19,23 +19,26 @@ def why_not(
 ) -> MechanismError | None:
     """Why this reading is closed to the mechanism on this input, or None if it is open.
 
-    An `UntraceableError` says that there is no program at all, so that every reading is closed.
+    An `UntraceableError` says that there is no program at all, so that every reading is closed; the exact one takes
+    chains of states as well.
     """
+    if reading == "exact":
+        return _not_exact(mechanism, input, arguments)
     try:
         program = mechanism.program_for(input, arguments)
     except UntraceableError as error:
         return error
-    return _not_exact(program, input) if reading == "exact" else unreadable(program, reading)
+    return unreadable(program, reading)
 
 
-def _not_exact(program: Program, input: Any) -> UnreadableError | None:
-    from dpverdict.reading.exact.exact_program import ExactProgram
+def _not_exact(mechanism: Mechanism, input: Any, arguments: Mapping[str, Any] | None) -> MechanismError | None:
+    from dpverdict.reading.exact.read import exact_reading
 
     try:
-        exact = ExactProgram.of(program)
+        exact = exact_reading(mechanism, input, arguments)
         for within in exact.ranges(input):
             exact.distribution(input, within)
-    except UnreadableError as error:
+    except (UntraceableError, UnreadableError) as error:
         return error
     return None
 

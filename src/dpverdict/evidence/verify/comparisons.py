@@ -24,9 +24,11 @@ from dpverdict.mechanism.outcome import Outcome, key
 from dpverdict.mechanism.structure import Constant, Input
 from dpverdict.reading.exact.components import Memo
 from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
+from dpverdict.reading.exact.exact_chain import ExactChain
 from dpverdict.reading.exact.exact_program import ExactProgram
 from dpverdict.reading.exact.exponential import Exponential, Quotient
 from dpverdict.reading.exact.numbers import Unit, has_epsilon
+from dpverdict.reading.exact.read import ExactReading
 from dpverdict.reading.exact.regions import Region
 
 NEVER = Quotient(Exponential.zero())
@@ -53,13 +55,15 @@ class Space:
     """A mechanism's exact programs on the inputs of a claim, each looked for once."""
 
     claim: Claim
-    program_for: Callable[[Any], ExactProgram]
+    program_for: Callable[[Any], ExactReading]
     prune: bool = True
+    check_input: Callable[[Any], None] = lambda value: None
+    """Raises where the mechanism has no such input; a program for all inputs is asked about each value."""
     memo: Memo = field(default_factory=dict)
-    _programs: dict[Hashable, ExactProgram] = field(default_factory=dict)
+    _programs: dict[Hashable, ExactReading] = field(default_factory=dict)
 
-    def on(self, value: Any) -> tuple[ExactProgram, Any]:
-        """The program for an input, and the input as the program takes it."""
+    def on(self, value: Any) -> tuple[ExactReading, Any]:
+        """The program (or chain) for an input, and the input as the program takes it."""
         given, at = _handed(value), identity(value)
         if at not in self._programs:
             self._programs[at] = self.program_for(given)
@@ -75,8 +79,16 @@ class Space:
             _handed(member)
         example = max(inputs.members, key=lambda member: isinstance(member, Fraction))
         exact, _ = self.on([example] * inputs.length if is_list else example)
-        one_for_all = exact.program.concrete is None
-        return (exact, inputs, is_list) if one_for_all and _is_uniform(exact) else None
+        if isinstance(exact, ExactChain) or exact.program.concrete is not None or not _is_uniform(exact):
+            return None
+        for member in inputs.members:
+            self.check_input(_given((member,) * inputs.length, is_list))
+        return exact, inputs, is_list
+
+    def endless(self) -> list[Any]:
+        """The inputs looked at so far on which runs may never return."""
+        chains = [exact for exact in self._programs.values() if isinstance(exact, ExactChain)]
+        return [exact.input for exact in chains if exact.may_not_return(self.memo)]
 
 
 def comparisons(space: Space) -> Iterator[Comparison]:

@@ -11,18 +11,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
 from dpverdict.claim.claim import Claim
 from dpverdict.claim.values import plain
 from dpverdict.errors import DPVerdictError
 from dpverdict.evidence.verdict import Checked
 from dpverdict.evidence.verify.comparisons import Comparison, Space, comparisons, regions_of
 from dpverdict.evidence.verify.inequality import Bound, bound_of, gap
+from dpverdict.evidence.verify.passes import probability_at
 from dpverdict.evidence.verify.quadrature import BITS, NoAnswer, Point, probability_of
 from dpverdict.evidence.verify.refusal import DoesNotHold
+from dpverdict.mechanism.outcome import Outcome
 from dpverdict.mechanism.outcome import to_json as outcome_to_json
 from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
+from dpverdict.reading.exact.exact_chain import ExactChain
 from dpverdict.reading.exact.exponential import Exponential, Quotient
 from dpverdict.reading.exact.numbers import Unit
+from dpverdict.reading.exact.read import ExactReading
 from dpverdict.reading.exact.sign import Certificate, Nonnegative, decide, positive
 from dpverdict.reading.exact.sign_json import from_json, to_json
 from dpverdict.reading.exact.sign_recheck import recheck
@@ -139,14 +145,22 @@ def is_confirmed(space: Space, comparison: Comparison, bound: Bound) -> bool:
     for value, probability in both:
         exact, given = space.on(value)
         exact.distribution(given, comparison.within, space.memo)  # an error if its sum is not 1
-        point = Point(given, exact.program.arguments, comparison.unit.epsilon(place))
+        arguments = {} if isinstance(exact, ExactChain) else exact.program.arguments
+        point = Point(given, arguments, comparison.unit.epsilon(place))
         try:
-            found = probability_of(regions_of(exact, comparison.output, given), point)
+            found = _again(exact, comparison.output, point)
         except NoAnswer:
             return False
         if not found.overlaps(probability.value(place, BITS)):
             raise DoesNotHold(f"quadrature gives {found} for {_shown(comparison)}, not {probability.digits(place)}")
     return True
+
+
+def _again(exact: ExactReading, output: Outcome, point: Point) -> arb:
+    """The probability of an output, worked out in a second way.  Raises `NoAnswer`."""
+    if isinstance(exact, ExactChain):
+        return probability_at(exact, output, point)
+    return probability_of(regions_of(exact, output, point.given), point)
 
 
 def _is_about(entry: Any, comparison: Comparison) -> bool:

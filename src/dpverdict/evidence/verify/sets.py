@@ -37,10 +37,11 @@ from dpverdict.evidence.verify.slack import Slack, SlackProof
 from dpverdict.mechanism.outcome import Outcome, key
 from dpverdict.reading.exact.components import Memo
 from dpverdict.reading.exact.epsilon_ranges import EpsilonRange
-from dpverdict.reading.exact.exact_program import ExactProgram, OutputProbability
+from dpverdict.reading.exact.exact_program import OutputProbability
 from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
 from dpverdict.reading.exact.expression_text import Term
 from dpverdict.reading.exact.numbers import Unit
+from dpverdict.reading.exact.read import ExactReading
 from dpverdict.reading.exact.sign import Certificate
 from dpverdict.reading.exact.sign_forms import Form, Interval
 from dpverdict.reading.exact.sign_recheck import recheck
@@ -95,7 +96,7 @@ def set_comparisons(space: Space) -> Iterator[SetComparison]:
 class _Laws:
     """What is known of each input, found once."""
 
-    program_on: Callable[[Any], tuple[ExactProgram, Any]]
+    program_on: Callable[[Any], tuple[ExactReading, Any]]
     memo: Memo
     behaviours: dict[Hashable, Behaviour] = field(default_factory=dict)
     laws: dict[Hashable, dict[Hashable, OutputProbability]] = field(default_factory=dict)
@@ -115,7 +116,7 @@ class _Laws:
         return self.laws[at]
 
 
-def _pairs(space: Space) -> tuple[Iterable[tuple[Any, Any]], Callable[[Any], tuple[ExactProgram, Any]]]:
+def _pairs(space: Space) -> tuple[Iterable[tuple[Any, Any]], Callable[[Any], tuple[ExactReading, Any]]]:
     """The pairs, and the program on an input."""
     symbolic = space.symbolic()
     if symbolic is None:

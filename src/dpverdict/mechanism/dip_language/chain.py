@@ -22,6 +22,9 @@ class Emitted:
     term: Term
 
 
+DOES_NOT_RETURN = "DoesNotReturn"
+"""The exception that stands for runs which never return: an output like any other."""
+
 Event: TypeAlias = Draw | Decision | Emitted
 
 

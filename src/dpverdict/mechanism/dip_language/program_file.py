@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpverdict.errors import InputError, ProgramFileError
-from dpverdict.mechanism.constants import from_python
+from dpverdict.errors import InputError, ProgramFileError, UntraceableError
+from dpverdict.mechanism.constants import NOTHING, from_python
 from dpverdict.mechanism.dip_language.chain import Chain
 from dpverdict.mechanism.dip_language.check import check
 from dpverdict.mechanism.dip_language.code import Code, compiled
@@ -22,9 +23,9 @@ from dpverdict.mechanism.dip_language.running import Machine
 from dpverdict.mechanism.dip_language.syntax import Type
 from dpverdict.mechanism.explored import Explored
 from dpverdict.mechanism.front import Mechanism
-from dpverdict.mechanism.path_record import Limits, Untraceable
+from dpverdict.mechanism.path_record import ConcreteInputNeeded, Limits, Untraceable
 from dpverdict.mechanism.source import Source
-from dpverdict.mechanism.structure import Epsilon, Input, Kind, Node, Term
+from dpverdict.mechanism.structure import Epsilon, Input, Kind, Node, Program, Term
 from dpverdict.mechanism.trace import Session
 
 _LARGEST_FILE = 1_000_000
@@ -67,7 +68,7 @@ class ProgramFile(Explored):
         return {"domain": "boolean" if first[0] is Type.BOOL else f"integer:{first[1]},{first[2]}"} | length
 
     def __call__(self, noise: Any, input: Any, epsilon: Any) -> Any:
-        """Run once; a run that goes wrong raises ValueError, ZeroDivisionError, OverflowError or RuntimeError."""
+        """Run once; a run that goes wrong raises ValueError, ZeroDivisionError, OverflowError or DoesNotReturn."""
         self.check_input(input)
         store = {name: _plain(value) for (name, *_), value in zip(self.inputs, input, strict=True)}
         values = [store[name] for name in Machine(self.code, noise, epsilon).run(store)]
@@ -139,6 +140,35 @@ def program_file_of(mechanism: object) -> ProgramFile | None:
     """The program file that a mechanism was made from, None if it was made otherwise."""
     function = mechanism.function if isinstance(mechanism, Mechanism) else None
     return function if isinstance(function, ProgramFile) else None
+
+
+def program_or_chain(mechanism: Mechanism, input: Any, arguments: Mapping[str, Any] | None = None) -> Program | Chain:
+    """The program for an input; where a loop of a program file has no bound, the chain of its states.
+
+    Raises `UntraceableError` where there is neither.
+    """
+    try:
+        return mechanism.program_for(input, arguments)
+    except UntraceableError:
+        chain = _cyclic_chain(mechanism, input, arguments)
+        if chain is None:
+            raise
+    return chain
+
+
+def _cyclic_chain(mechanism: Mechanism, input: Any, arguments: Mapping[str, Any] | None) -> Chain | None:
+    file = program_file_of(mechanism)
+    if file is None:
+        return None
+    known = from_python(mechanism.arguments(arguments).get(mechanism.epsilon_name or ""))
+    epsilon = None if known is None or known == NOTHING else known
+    try:
+        chain = file.chain(input, epsilon, Session(mechanism.limits), concrete=True)
+        # Where other inputs of the form bring a cycle, there is no program for them all.
+        cyclic = chain.cycle() or file.chain(input, epsilon, Session(mechanism.limits)).cycle()
+    except (Untraceable, ConcreteInputNeeded):
+        return None
+    return chain if cyclic else None
 
 
 def _read(file: Path) -> str:

@@ -25,6 +25,11 @@ from dpverdict.mechanism.path_record import ConcreteInputNeeded
 from dpverdict.mechanism.properties import inputs_in, is_random, support
 from dpverdict.mechanism.symbol import Symbol, divided_whole
 
+
+class DoesNotReturn(RuntimeError):
+    """A run that provably never ends; the name of its class is an output (`chain.DOES_NOT_RETURN`)."""
+
+
 _MOST_BITS = 4096
 """Powers with more bits than this are no rate: they would fill the memory."""
 
@@ -43,7 +48,7 @@ class Machine:
     """Makes a symbol of a number, so that e ** (1/2) stays exact, and fractions do not take symbols for floats."""
 
     def run(self, store: dict[str, Any]) -> tuple[str, ...]:
-        """Run to the end on plain numbers; the variables to return.  RuntimeError if the end cannot come any more."""
+        """Run to the end on plain numbers; the variables to return.  `DoesNotReturn` where the end cannot come."""
         after: int | tuple[str, ...] = 0
         seen: set[tuple[object, ...]] = set()
         while isinstance(after, int):
@@ -53,7 +58,7 @@ class Machine:
             elif isinstance(instruction, Goto) and instruction.to <= after:
                 state = (after, *store.items())
                 if state in seen:  # and nothing random has happened since
-                    raise RuntimeError(f"{self.code.checked.text.where(instruction.at)}: this loop never ends")
+                    raise DoesNotReturn(f"{self.code.checked.text.where(instruction.at)}: this loop never ends")
                 seen.add(state)
             after = self.step(after, store)
         return after

@@ -73,6 +73,17 @@ def ranges_of(conditions: Iterable[Term]) -> tuple[EpsilonRange, ...]:
     return tuple(joined)
 
 
+def check_alike(name: str, ranges: tuple[EpsilonRange, ...], within: EpsilonRange) -> None:
+    """Raise `UnreadableError` unless the program behaves alike for all ε of a range."""
+    if not any(one.covers(within) for one in ranges):
+        raise UnreadableError(
+            "EXACT-016",
+            f"{name} behaves in different ways for different ε in {within}",
+            why=f"its conditions on ε cut (0, inf) into {', '.join(map(str, ranges))}",
+            fix=f"a range of ε: {ranges[0]}; or --epsilon with a value",
+        )
+
+
 def holds(condition: Term, epsilon: Fraction) -> bool:
     """Whether a condition on ε alone holds at an ε."""
     value = _at(condition, epsilon)

@@ -15,13 +15,13 @@ from dpverdict.mechanism.structure import Constant, Program, RaiseNode, Term
 from dpverdict.mechanism.symbolic_input import fits_form, text_of
 from dpverdict.reading.exact.blocks import varies
 from dpverdict.reading.exact.components import Memo, plus
-from dpverdict.reading.exact.epsilon_ranges import ALL, EpsilonRange, ranges_of
+from dpverdict.reading.exact.epsilon_ranges import ALL, EpsilonRange, check_alike, ranges_of
 from dpverdict.reading.exact.epsilon_ranges import holds as holds_at
 from dpverdict.reading.exact.exponential import ONE, Exponential, Quotient
-from dpverdict.reading.exact.numbers import EPSILON, Unit, at_input, has_epsilon
+from dpverdict.reading.exact.numbers import Unit, at_input, has_epsilon
 from dpverdict.reading.exact.paths import Judge, regions_of
 from dpverdict.reading.exact.regions import Pattern, Region
-from dpverdict.reading.exact.weights import Solver, prepared, scales_of, units_in
+from dpverdict.reading.exact.weights import Solver, prepared, scales_of, unit_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class ExactProgram:
         known = {}
         for pattern in regions:
             if all(isinstance(slot, Constant) for slot in pattern.slots):
-                output = _output(pattern, None, {})
+                output = output_of(pattern, None, {})
                 known[pattern] = output, key(output)
         return cls(program, regions, prepared(regions, program.arguments), known)
 
@@ -100,15 +100,7 @@ class ExactProgram:
         return found
 
     def _unit(self, scales: frozenset[Term], input: Any) -> Unit:
-        units = units_in(scales, input, self.program.arguments)
-        if len(units) > 1:
-            raise UnreadableError(
-                "EXACT-015",
-                f"{self.program.name} mixes noise of scales that are multiples of 1/ε with noise of other scales",
-                why="probabilities are exponential polynomials in one of ε, 1/ε and fixed numbers",
-                fix="one kind of scale; or a fixed ε: --arg epsilon=1/2",
-            )
-        return next(iter(units), Unit(EPSILON))
+        return unit_of(scales, input, self.program.arguments, self.program.name)
 
     def _scales(self, input: Any) -> frozenset[Term]:
         """The scales of the regions that the input allows: of others, they may not even be defined."""
@@ -156,13 +148,7 @@ class ExactProgram:
 
     def _solving(self, input: Any, within: EpsilonRange | None, memo: Memo | None) -> _Solving:
         ranges, within = self.ranges(input), ALL if within is None else within
-        if not any(one.covers(within) for one in ranges):
-            raise UnreadableError(
-                "EXACT-016",
-                f"{self.program.name} behaves in different ways for different ε in {within}",
-                why=f"its conditions on ε cut (0, inf) into {', '.join(map(str, ranges))}",
-                fix=f"a range of ε: {ranges[0]}; or --epsilon with a value",
-            )
+        check_alike(self.program.name, ranges, within)
         memo = {} if memo is None else memo
         return _Solving(self, input, self.unit(input, memo), within, memo)
 
@@ -170,7 +156,7 @@ class ExactProgram:
         """The output of a pattern on an input, and what tells it from others."""
         if pattern in self._known:
             return self._known[pattern]
-        output = _output(pattern, input, self.program.arguments)
+        output = output_of(pattern, input, self.program.arguments)
         return output, key(output)
 
     def _check(self, input: Any) -> None:
@@ -235,7 +221,8 @@ def _tidy(value: Quotient) -> Quotient:
     return value if value.denominator is ONE else value.cancelled()
 
 
-def _output(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Outcome:
+def output_of(pattern: Pattern, input: Any, arguments: Mapping[str, object]) -> Outcome:
+    """The output that a pattern is on an input."""
     return freeze(_returned(pattern, input, arguments))
 
 

@@ -271,7 +271,8 @@ ONE = Exponential.constant(1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotient:
-    """numerator / denominator; whoever makes one states that the denominator is positive for all ε > 0.
+    """numerator / denominator; whoever makes one states that the denominator is positive for all ε > 0 (or, where it is
+    not free of ε, for those of the range that the quotient is about).
 
     Equality is that of the function.
     """
@@ -343,7 +344,11 @@ class Quotient:
             # A divisor of a denominator without zeros has none, but it may be negative.
             if _negative_at_one(below):
                 above, below = -above, -below
-        return _unit_constant(above.reduced(), below.reduced())
+        return Quotient(above, below).reduced()
+
+    def reduced(self) -> Quotient:
+        """The same function at its smallest scales; a constant denominator is divided out."""
+        return _unit_constant(self.numerator.reduced(), self.denominator.reduced())
 
     def value(self, eps: int | Fraction, bits: int = 128) -> arb:
         """A ball that contains the value at a rational ε, computed with that many bits."""

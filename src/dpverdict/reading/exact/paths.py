@@ -76,7 +76,7 @@ class _Answer:
     selection: tuple[Term, int] | None = None
 
 
-class _Fork(Exception):
+class Fork(Exception):
     """A term cannot be told from the facts: every answer is to be followed."""
 
     def __init__(self, answers: Sequence[_Answer]) -> None:
@@ -90,7 +90,7 @@ def regions_of(program: Program, judge: Judge | None = None) -> dict[Pattern, tu
     Without a judge it raises `UnreadableError` where an output is not one of finitely many values.
     """
     found: dict[Pattern, list[Region]] = {}
-    waiting: list[tuple[Node, tuple[Term, ...], _State]] = [(program.root, (), _State(Facts(), (), {}, {}))]
+    waiting: list[tuple[Node, tuple[Term, ...], PathState]] = [(program.root, (), PathState.of((), {}))]
     count = 0
     while waiting:
         node, slots, state = waiting.pop()
@@ -101,7 +101,7 @@ def regions_of(program: Program, judge: Judge | None = None) -> dict[Pattern, tu
             if judge is not None:
                 pattern = Pattern(_ANSWER, (truth(judge(node, slots, state.truth)),))
             region = state.region()
-        except _Fork as fork:
+        except Fork as fork:
             options = [state.extended(answer) for answer in reversed(fork.answers)]
             waiting.extend((node, slots, option) for option in options if option is not None)
             continue
@@ -115,7 +115,7 @@ def regions_of(program: Program, judge: Judge | None = None) -> dict[Pattern, tu
 _ANSWER = ReturnNode(Slot())
 
 
-def _step(node: Node, slots: tuple[Term, ...], state: _State, is_judged: bool) -> tuple[Node, tuple[Term, ...]]:
+def _step(node: Node, slots: tuple[Term, ...], state: PathState, is_judged: bool) -> tuple[Node, tuple[Term, ...]]:
     match node:
         case DrawNode(_, then):
             return then, slots
@@ -130,7 +130,7 @@ def _step(node: Node, slots: tuple[Term, ...], state: _State, is_judged: bool) -
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class PathState:
     """What a path has settled so far."""
 
     facts: Facts
@@ -138,7 +138,15 @@ class _State:
     draws: dict[Draw, int]
     selections: dict[Term, int]
 
-    def extended(self, answer: _Answer) -> _State | None:
+    @classmethod
+    def of(cls, conditions: tuple[Term, ...], draws: dict[Draw, int]) -> PathState:
+        """A path on which these conditions hold and these draws have the values at these positions."""
+        facts = Facts()
+        for condition in conditions:
+            facts.assume(condition, True)
+        return cls(facts, conditions, draws, {})
+
+    def extended(self, answer: _Answer) -> PathState | None:
         """The state with an answer more, None where it contradicts the facts."""
         facts, conditions = self.facts.copy(), list(self.conditions)
         for condition in answer.conditions:
@@ -150,7 +158,7 @@ class _State:
                 conditions.append(condition)
         draws = self.draws | dict([answer.draw] if answer.draw else [])
         selections = self.selections | dict([answer.selection] if answer.selection else [])
-        return _State(facts, tuple(conditions), draws, selections)
+        return PathState(facts, tuple(conditions), draws, selections)
 
     # --- terms ----------------------------------------------------------------------------------------------------
 
@@ -164,7 +172,7 @@ class _State:
     def _decided(self, condition: Term) -> bool:
         decided = self.facts.decide(condition)
         if decided is None:
-            raise _Fork([_Answer((condition,)), _Answer((algebra.negate(condition),))])
+            raise Fork([_Answer((condition,)), _Answer((algebra.negate(condition),))])
         return decided
 
     def slot(self, term: Term) -> Term:
@@ -180,7 +188,7 @@ class _State:
         for value in values:
             if self._equals(resolved, value):
                 return value
-        raise _Fork([_Answer(_equal(resolved, value)) for value in values])
+        raise Fork([_Answer(_equal(resolved, value)) for value in values])
 
     def judged(self, term: Term) -> Term:
         """The value of a term that is emitted to a judge: it may be any number."""
@@ -223,7 +231,7 @@ class _State:
         values = draw.law.support()
         if draw in self.draws:
             return values[self.draws[draw]]
-        raise _Fork([_Answer(draw=(draw, position)) for position in range(len(values))])
+        raise Fork([_Answer(draw=(draw, position)) for position in range(len(values))])
 
     def _compared(self, term: Term) -> Term:
         if not isinstance(term, Comparison) or not is_random(term):
@@ -243,7 +251,7 @@ class _State:
             return truth(False)
         if None not in decided:
             return truth(True)
-        raise _Fork([_Answer((below,)), _Answer(_equal(term.difference, ZERO)), _Answer((above,))])
+        raise Fork([_Answer((below,)), _Answer(_equal(term.difference, ZERO)), _Answer((above,))])
 
     def _selected(self, term: Term) -> Term:
         """Which item is the largest, or has the rank: earlier ones win ties, so that one item is selected."""
@@ -252,7 +260,7 @@ class _State:
         if term in self.selections:
             position = self.selections[term]
             return number(position) if isinstance(term, ArgMax) else term.items[position]
-        raise _Fork(_winners(term) if isinstance(term, ArgMax) else _of_rank(term))
+        raise Fork(_winners(term) if isinstance(term, ArgMax) else _of_rank(term))
 
     # --- the region -----------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from dpverdict.reading.exact.components import Memo, probability_of_all, times
 from dpverdict.reading.exact.densities import Density, Even, Geometric, OneSided, Ranged, TwoSided, WholeDensity
 from dpverdict.reading.exact.exponential import ONE, Quotient
 from dpverdict.reading.exact.exponential import Exponential as Polynomial
-from dpverdict.reading.exact.numbers import Unit, at_input, exponential_of, quotient_at, rate_at, rational_at
+from dpverdict.reading.exact.numbers import EPSILON, Unit, at_input, exponential_of, quotient_at, rate_at, rational_at
 from dpverdict.reading.exact.regions import Choice, Noise, Pattern, Region
 
 _SCALED = Laplace | Exponential | DiscreteLaplace | TruncatedDiscreteLaplace | TruncatedGeometric
@@ -107,9 +107,17 @@ def prepared(regions: Mapping[Pattern, Sequence[Region]], arguments: Mapping[str
     return Solver(blocks, choices, tuple(guards), scales, arguments)
 
 
-def units_in(scales: Iterable[Term], given: Any, arguments: Mapping[str, object]) -> set[Unit]:
-    """The units of the rates that belong to scales of noise."""
-    return {rate_at(scale, given, arguments)[1] for scale in scales}
+def unit_of(scales: Iterable[Term], given: Any, arguments: Mapping[str, object], name: str) -> Unit:
+    """The unit of the rates that belong to scales of noise; ε where there are none."""
+    units = {rate_at(scale, given, arguments)[1] for scale in scales}
+    if len(units) > 1:
+        raise UnreadableError(
+            "EXACT-015",
+            f"{name} mixes noise of scales that are multiples of 1/ε with noise of other scales",
+            why="probabilities are exponential polynomials in one of ε, 1/ε and fixed numbers",
+            fix="one kind of scale; or a fixed ε: --arg epsilon=1/2",
+        )
+    return next(iter(units), Unit(EPSILON))
 
 
 def scales_of(blocks: Iterable[Block]) -> frozenset[Term]:
