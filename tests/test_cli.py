@@ -21,7 +21,7 @@ import pytest
 import dpverdict
 from dpverdict import __version__
 from dpverdict.catalog import entries
-from dpverdict.cli import main, outcomes
+from dpverdict.cli import application, main, outcomes
 from dpverdict.cli.plain_counts import edges_of, plain_edges, plain_tally, tally_of
 from dpverdict.cli.usage import EXAMPLES
 from dpverdict.cli.values import Typed, parse
@@ -116,8 +116,19 @@ def test_version(run: type_of_run) -> None:
     assert out == f"dpverdict {__version__}\n"
 
 
+def test_every_command_has_an_example() -> None:
+    assert {command.callback.__name__ for command in application.registered_commands} == set(EXAMPLES)
+
+
 @pytest.mark.parametrize("line", EXAMPLES.values())
-def test_the_examples_in_messages_work(run: type_of_run, line: str) -> None:
+def test_the_examples_in_messages_work(
+    run: type_of_run, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if line.startswith("dpverdict verify"):
+        run(*EXAMPLES["prove"].split()[1:])
+        (made,) = tmp_path.glob("dpverdict-out/*.json")
+        line = f"dpverdict verify {made}"
     status, out, err = run(*line.split()[1:])
     assert status == 0
     assert out

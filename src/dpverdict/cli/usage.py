@@ -19,18 +19,11 @@ EXAMPLES = {
     "explain": "dpverdict explain catalog:svt1 --length 3",
     "sample": "dpverdict sample catalog:svt1 --input 0,1,0 --runs 1e6",
     "catalog": "dpverdict catalog svt1",
+    "distribution": "dpverdict distribution catalog:svt1 --input 0,1",
+    "prove": "dpverdict prove catalog:svt1 --domain -1,0,1 --length 3",
+    "verify": "dpverdict verify dpverdict-out/svt1-proved-0123abcd.json",
     "papers": "dpverdict papers dipc --quick",
 }
-_OPTIONS = {
-    "explain": ("--input", "--length", "--arg", "--graphviz", "--json", "--help"),
-    "sample": (
-        *("--input", "--epsilon", "--runs", "--seed", "--workers", "--out", "--observe", "--runs-arg", "--rng-arg"),
-        *("--exceptions", "--block-seconds", "--arg", "--json", "--help"),
-    ),
-    "catalog": ("--json", "--help"),
-    "papers": ("--quick", "--full", "--json", "--help"),
-}
-_ROOT_OPTIONS = ("--version", "--help")
 
 
 def translated(error: Exception, words: Sequence[str]) -> UsageError:
@@ -39,7 +32,7 @@ def translated(error: Exception, words: Sequence[str]) -> UsageError:
     message = _message(error)
     match type(error).__name__:
         case "NoSuchOption":
-            return _no_such_option(str(getattr(error, "option_name", "")), command, words)
+            return _no_such_option(error, command, words)
         case "MissingParameter":
             return _missing(error, command, words)
         case "BadOptionUsage":
@@ -62,8 +55,8 @@ def _message(error: Exception) -> str:
     return str(render()) if render is not None else str(error)
 
 
-def _no_such_option(option: str, command: str | None, words: Sequence[str]) -> UsageError:
-    known = _OPTIONS[command] if command else _ROOT_OPTIONS
+def _no_such_option(error: Exception, command: str | None, words: Sequence[str]) -> UsageError:
+    option, known = str(getattr(error, "option_name", "")), _options(error)
     near = difflib.get_close_matches(option, known, n=1)
     what = command or "dpverdict"
     return UsageError(
@@ -73,6 +66,12 @@ def _no_such_option(option: str, command: str | None, words: Sequence[str]) -> U
         why=f"the options of {what} are {', '.join(known)}",
         fix=near[0] if near else EXAMPLES.get(command or "", "dpverdict --help"),
     )
+
+
+def _options(error: Exception) -> list[str]:
+    """The long options of the command that complains."""
+    parameters = getattr(getattr(getattr(error, "ctx", None), "command", None), "params", ())
+    return [name for one in parameters for name in one.opts if name.startswith("--")] + ["--help"]
 
 
 def _missing(error: Exception, command: str | None, words: Sequence[str]) -> UsageError:
