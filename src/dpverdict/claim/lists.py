@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from typing import Any
 
+from dpverdict.claim.budget import Budget
 from dpverdict.claim.compound_domain import Record, Vector
 from dpverdict.claim.domain import Anything, Domain
-from dpverdict.claim.neighbours import Budget, Neighbourhood, count, not_enumerable
+from dpverdict.claim.neighbours import Neighbourhood, count, not_enumerable
 from dpverdict.claim.patterns import Pattern
 from dpverdict.claim.values import identity, items_of, shown
 

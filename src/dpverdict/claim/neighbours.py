@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import Any, ClassVar
 
+from dpverdict.claim.budget import Budget
 from dpverdict.claim.compound_domain import Record, Vector, of_length
 from dpverdict.claim.domain import Domain
 from dpverdict.claim.exact_numbers import exact, reading, text_of
@@ -19,28 +20,6 @@ from dpverdict.claim.written import Written
 from dpverdict.errors import ClaimError
 
 Pair = tuple[Any, Any]
-
-
-class Budget(ABC):
-    """How far two vectors may still differ, spent coordinate by coordinate, in any order.
-
-    What is left is a value; staying put costs nothing.  Two vectors of one length are neighbours if and only if all
-    their coordinates can be paid for, so swapping coordinates of both vectors never changes the answer.
-    """
-
-    @property
-    @abstractmethod
-    def start(self) -> Hashable:
-        """What can be spent on all coordinates."""
-
-    @abstractmethod
-    def spend(self, left: Any, a: Any, b: Any) -> Hashable:
-        """What is left after a coordinate that is a in one vector and b in the other, None if that was too much."""
-
-    @property
-    def independent(self) -> bool:
-        """Whether what one coordinate may do never depends on the others."""
-        return False
 
 
 class Neighbourhood(ABC):

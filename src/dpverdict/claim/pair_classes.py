@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Any, TypeAlias
 
-from dpverdict.claim.neighbours import Budget
+from dpverdict.claim.budget import Budget
 
 Vector: TypeAlias = tuple[Any, ...]
 Block: TypeAlias = tuple[int, ...]

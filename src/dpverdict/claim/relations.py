@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from dpverdict.claim.budget import Budget
 from dpverdict.claim.compound_domain import Vector, of_length
 from dpverdict.claim.domain import Domain
-from dpverdict.claim.neighbours import Budget, Neighbourhood, Pair
+from dpverdict.claim.neighbours import Neighbourhood, Pair
 from dpverdict.claim.patterns import Pattern, numeric_patterns
 from dpverdict.claim.values import identity, items_of, shown
 from dpverdict.claim.written import Written
