@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -270,7 +270,7 @@ def _kept(question: Question, verdict: Verdict, evidence: Mapping[str, Any], wor
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Whether a certificate holds, and why not."""
+    """Whether a certificate holds, and why not; how many comparisons a proof has."""
 
     holds: bool
     verdict: str
@@ -289,17 +289,22 @@ class Verification:
 
 def verify(path: str | Path) -> Verification:
     """Derive a certificate again: its digest, its mechanism, its claim, and everything that backs the verdict."""
-    made = read(str(path))
+    return verified(read(str(path)), check)
+
+
+def verified(made: Certificate, derive: Callable[[Certificate], int | None]) -> Verification:
+    """Whether a certificate is as it was written, and holds as it is derived again in this way."""
     word = str(made.verdict.get("verdict"))
     try:
-        return Verification(True, word, None, _check(made))
+        if made.content.get("digest") != made.digest:
+            raise DoesNotHold("its digest is another one than that of its content: it was changed after it was written")
+        return Verification(True, word, None, derive(made))
     except DoesNotHold as doubt:
         return Verification(False, word, str(doubt))
 
 
-def _check(made: Certificate) -> int | None:
-    if made.content.get("digest") != made.digest:
-        raise DoesNotHold("its digest is another one than that of its content: it was changed after it was written")
+def check(made: Certificate) -> int | None:
+    """Derive a proof or a counterexample again; the number of a proof's comparisons.  Raises `DoesNotHold`."""
     question = _question(made)
     if question.fingerprint() != made.mechanism.get("program"):
         raise DoesNotHold(f"{question.target} is another program now than the one that was judged")
@@ -316,7 +321,7 @@ def _check(made: Certificate) -> int | None:
             raise CertificateError(
                 "CERT-004",
                 f"evidence of the kind {other!r}",
-                why="this release checks proofs and exact counterexamples",
+                why="this release checks proofs, exact counterexamples and counts of runs",
                 fix="the release of dpverdict that wrote it, named under its key environment",
             )
     _compare(made.verdict, verdict.to_json())

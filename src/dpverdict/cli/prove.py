@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
+from dpverdict.checking import verify as verify_file
 from dpverdict.cli import claimed, options
 from dpverdict.cli.subject import find
 from dpverdict.cli.values import Typed
 from dpverdict.errors import UsageError
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
 from dpverdict.proving import OUT, SECONDS, Question, Work, answer
-from dpverdict.proving import verify as verify_file
 from dpverdict.search.decision import Progress
 
 

@@ -16,11 +16,19 @@ from dpverdict.errors import Excerpt, UsageError
 CLICK_USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 
 EXAMPLES = {
+    "audit": "dpverdict audit mine.py:release --epsilon 1 --domain real",
+    "lower-bound": "dpverdict lower-bound mine.py:release --epsilon 1 --domain real",
     "explain": "dpverdict explain catalog:svt1 --length 3",
     "sample": "dpverdict sample catalog:svt1 --input 0,1,0 --runs 1e6",
     "catalog": "dpverdict catalog svt1",
 }
+_ASKED = (
+    *("--epsilon", "--delta", "--adjacency", "--domain", "--length", "--arg", "--input", "--neighbour", "--runs"),
+    *("--alpha", "--seed", "--workers", "--observe", "--out", "--json", "--help"),
+)
 _OPTIONS = {
+    "audit": ("--claim", *_ASKED, "--require"),
+    "lower-bound": _ASKED,
     "explain": ("--input", "--length", "--arg", "--graphviz", "--json", "--help"),
     "sample": (
         *("--input", "--epsilon", "--runs", "--seed", "--workers", "--out", "--observe", "--runs-arg", "--rng-arg"),

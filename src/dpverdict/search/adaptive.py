@@ -78,10 +78,10 @@ def learn(bench: Bench, pairs: Sequence[Pair], aim: Aim, runs: int, phase: str) 
     best, spent = dict[int, list[tuple[Ranking, Cut]]](), 0
     remaining, levels = list(range(len(pairs))), math.ceil(math.log2(len(pairs))) + 1 if len(pairs) > 1 else 1
     for level in range(levels):
-        each = max(runs // levels // len(remaining), _FEWEST)
+        each = max(runs // levels // len(remaining), _FEWEST) // 4 * 4
         for at in remaining:
-            more, made = _shown(bench, pairs[at], each, f"{phase}, learning {level}")
-            seen[at], spent = seen[at] + more, spent + made
+            seen[at] += shown(bench, pairs[at], each, f"{phase}, learning {level}")
+            spent += each
             best[at] = _chosen(seen[at], aim)
         remaining.sort(key=lambda at: -max((cut.gain for _, cut in best[at]), default=-math.inf))
         remaining = remaining[: max(1, (len(remaining) + 1) // 2)]
@@ -101,12 +101,11 @@ def confirm(bench: Bench, learned: Learned, runs: int, phase: str) -> tuple[Coin
     return tuple(reduce(add, some) for some in zip(*blocks, strict=True))
 
 
-def _shown(bench: Bench, pair: Pair, runs: int, phase: str) -> tuple[Seen, int]:
-    """Training runs, and how many they were."""
-    size = min(max(pair.block_size(runs), 4), runs) // 4 * 4
-    runs = runs // size * size
+def shown(bench: Bench, pair: Pair, runs: int, phase: str) -> Seen:
+    """The outcomes of so many training runs, a multiple of four."""
+    size = max(pair.block_size(runs) // 4, 1) * 4
     job = Job(_name(bench, pair), Show(pair), bench.seed, size, runs, phase)
-    return reduce(add, [finished.result for finished in run(bench.executor, job, None, bench.oversight)]), runs
+    return reduce(add, [finished.result for finished in run(bench.executor, job, None, bench.oversight)])
 
 
 def _name(bench: Bench, pair: Pair) -> str:

@@ -114,8 +114,8 @@ def judge(claim: Claim, ledger: Ledger) -> Judgement:
     return Judgement(tuple(sorted(shown, key=_strength)), max(known, default=None))
 
 
-def promised(claim: Claim, epsilon: Fraction | None) -> tuple[Guarantee, Fraction | None]:
-    """The promise at the mechanism's ε, and the δ at which a bound on ε is a statement about it, if there is one."""
+def promised(claim: Claim, epsilon: Fraction | None) -> tuple[Guarantee, Fraction]:
+    """The promise at the mechanism's ε, and its δ, which a bound on ε goes with."""
     proportional = isinstance(claim.guarantee, Proportional)
     if proportional and epsilon is not None and epsilon not in claim.epsilon_range:
         raise DoesNotHold(f"the claim is about ε in {claim.epsilon_range.text}, and the runs had {epsilon}")
