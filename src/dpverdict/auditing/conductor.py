@@ -44,7 +44,7 @@ Inputs: TypeAlias = tuple[Any, Any] | None
 """The one pair that was asked for, or None for the claim's own."""
 
 _ROUNDS = ((4, 1), (16, 1), (80, 2))
-"""Shares of the runs, and of α: an audit may stop after each round."""
+"""Shares of the runs in per cent, and of α: an audit may stop after each round."""
 
 _LEAST_ROUND = 2_000
 _FIRST_RUNS = 80
@@ -56,7 +56,8 @@ def judged(subject: Subject, claim: Claim, budget: Budget, inputs: Inputs = None
     decided = _decided(subject, claim, budget) if inputs is None else None
     if decided is not None:
         return decided
-    return _searched(Task(subject, claim, budget, begun), inputs, _ROUNDS, is_bound=False)
+    rounds = tuple(part for part in _ROUNDS if budget.runs * part[0] >= _LEAST_ROUND * 100)
+    return _searched(Task(subject, claim, budget, begun), inputs, rounds, is_bound=False)
 
 
 def bounded(subject: Subject, claim: Claim, budget: Budget, inputs: Inputs = None) -> Verdict:
@@ -84,16 +85,16 @@ def _searched(task: Task, inputs: Inputs, rounds: tuple[tuple[int, int], ...], *
     promises = (Approximate(Fraction(0), delta),) if is_bound else promises_of(guarantee)
     ledger = Ledger(budget.alpha, tuple(weight for _, weight in rounds), (), task.epsilon, is_bound)
     alphas = [part.probability for part in Allowance(budget.alpha).split(*ledger.weights)]
-    pairs, found = pairs_of(task, inputs), Found(ledger, Judgement((), None), _FIRST_RUNS)
+    pairs = pairs_of(task, inputs)
+    first = 0 if pairs[0].box is None else _FIRST_RUNS
+    found = Found(ledger, Judgement((), None), first)
     with ExitStack() as stack:
         executor = stack.enter_context(executor_of(pairs[0], budget.workers))
         bench = Bench(task.name, budget.seed, executor, budget.oversight)
         _check_call(task, bench, pairs[0])
         whole = sum(share for share, _ in rounds)
         for number, (share, _) in enumerate(rounds):
-            runs = budget.runs * share // whole
-            if runs < _LEAST_ROUND and number < len(rounds) - 1:
-                continue
+            runs = (budget.runs - first) * share // whole
             training = min(int(runs * TRAINING_SHARE), MOST_TRAINING)
             aim = Aim(promises, claim.neighbourhood.symmetric, runs - training, alphas[number] / FINALISTS)
             learned = learn(bench, pairs, aim, training, f"round {number}")

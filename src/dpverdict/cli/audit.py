@@ -18,7 +18,7 @@ from dpverdict.claim.values import plain
 from dpverdict.cli import claimed, options
 from dpverdict.cli.subject import Subject, find_runnable
 from dpverdict.cli.values import Typed
-from dpverdict.errors import EvidenceError, UsageError
+from dpverdict.errors import DPVerdictError, UsageError
 from dpverdict.evidence.allowance import error_probability
 from dpverdict.evidence.verdict import Proved, Refuted, Undecided, Verdict
 from dpverdict.execute.cancellation import cancel_on_signals
@@ -165,7 +165,7 @@ def _budget(texts: tuple[str, str, str, str | None, str], claims: int) -> Budget
 def _alpha(text: str) -> Fraction:
     try:
         return error_probability(text)
-    except EvidenceError as error:
+    except DPVerdictError as error:
         error.excerpt, error.place = Typed("--alpha", text).whole(f"got {text}"), None
         error.fix = "--alpha 1e-6"
         raise

@@ -18,7 +18,7 @@ from dpverdict.claim.guarantee import Approximate, Guarantee
 from dpverdict.claim.values import plain
 from dpverdict.errors import DPVerdictError
 from dpverdict.evidence import event_text
-from dpverdict.evidence.allowance import Allowance
+from dpverdict.evidence.allowance import Allowance, error_probability
 from dpverdict.evidence.bounds import RightRate, right_rate
 from dpverdict.evidence.counts import CoinCounts, SideCounts
 from dpverdict.evidence.events import Sides
@@ -191,7 +191,7 @@ def from_json(content: Mapping[str, Any]) -> Ledger:
         if len(rounds) > _MOST_ROUNDS:
             raise DoesNotHold(f"it has {len(rounds):,} rounds")
         return Ledger(
-            Fraction(content["alpha"]),
+            error_probability(Fraction(content["alpha"])),
             tuple(_whole(weight) for weight in content["weights"]),
             tuple(_confirmation(one) for one in rounds),
             None if epsilon is None else Fraction(epsilon),
