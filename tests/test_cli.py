@@ -117,7 +117,10 @@ def test_version(run: type_of_run) -> None:
 
 
 @pytest.mark.parametrize("line", EXAMPLES.values())
-def test_the_examples_in_messages_work(run: type_of_run, line: str) -> None:
+def test_the_examples_in_messages_work(
+    run: type_of_run, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some of them write certificates
     status, out, err = run(*line.split()[1:])
     assert status == 0
     assert out

@@ -242,7 +242,7 @@ def _witness(verdict: Refuted) -> list[str]:
 
 def _bound_lines(target: str, verdict: Verdict) -> list[str]:
     bound = verdict.lower_bound
-    said = "nothing: no bound was found" if bound is None else f"at least {bound:.6g}"
+    said = "the runs show none" if bound is None or bound <= 0 else f"at least {bound:.6g}"
     return [
         target,
         f"privacy loss: {said}",
