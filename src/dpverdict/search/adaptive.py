@@ -20,7 +20,7 @@ from dpverdict.execute.job import Job
 from dpverdict.execute.run import Oversight, run
 from dpverdict.search.cuts import Aim, Cut, best_cuts
 from dpverdict.search.learning import rankings
-from dpverdict.search.rankings import Ranking
+from dpverdict.search.rankings import Ranking, View
 from dpverdict.search.sampling import NOTHING_SEEN, Count, Pair, Seen, Show
 
 FINALISTS = 3
@@ -115,8 +115,9 @@ def _name(bench: Bench, pair: Pair) -> str:
 def _chosen(seen: Seen, aim: Aim) -> list[tuple[Ranking, Cut]]:
     """The best cut of all rankings, and the best of those that are hit more rarely."""
     found = list[tuple[Ranking, Cut]]()
-    known = list(rankings(*seen.fit))
-    levels = [tuple(ranking.levels(groups) for groups in seen.choose) for ranking in known]
+    known = list(rankings(*map(View.of, seen.fit)))
+    views = [View.of(groups) for groups in seen.choose]
+    levels = [tuple(ranking.levels(view) for view in views) for ranking in known]
     rate = 1.0
     for _ in range(FINALISTS):
         cuts = [

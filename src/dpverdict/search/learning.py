@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +24,10 @@ from dpverdict.evidence.features import (
     Sum,
     extract,
 )
-from dpverdict.evidence.leaves import Leaves, leaves
+from dpverdict.evidence.leaves import Leaves
 from dpverdict.evidence.scores import Histogram, Linear
-from dpverdict.mechanism.tally import Tally, tally
-from dpverdict.search.rankings import ByOutcome, ByScore, Ranking
-from dpverdict.search.sampling import Groups
+from dpverdict.mechanism.tally import Tally
+from dpverdict.search.rankings import ByOutcome, ByScore, Ranking, View
 
 _MOST_OUTCOMES = 256
 """More different outcomes are not ranked one by one."""
@@ -46,16 +44,15 @@ _RIDGE, _STEPS = 1e-3, 12
 Floats = NDArray[np.float64]
 
 
-def rankings(groups: Groups, neighbour_groups: Groups) -> Iterator[Ranking]:
+def rankings(view: View, neighbours: View) -> Iterator[Ranking]:
     """Rankings to choose from, learned from runs on an input and on its neighbour."""
-    by_outcome = _by_outcome(groups, neighbour_groups)
+    by_outcome = _by_outcome(view.tally, neighbours.tally)
     if by_outcome is not None:
         yield by_outcome
-    one, other = ([leaves(group) for group in some] for some in (groups, neighbour_groups))
-    features = _features([*one, *other])
+    features = _features(view.leaves, neighbours.leaves)
     if not features:
         return
-    columns, neighbour_columns = (np.concatenate([extract(features, part) for part in some]) for some in (one, other))
+    columns, neighbour_columns = extract(features, view.leaves), extract(features, neighbours.leaves)
     numbers = _BINS if len(features) == 1 else (_BINS_OF_LISTS,)
     for at, feature in enumerate(features):
         yield ByScore(Linear((feature,), (1,)))
@@ -69,8 +66,7 @@ def rankings(groups: Groups, neighbour_groups: Groups) -> Iterator[Ranking]:
 # --- outcomes one by one ---------------------------------------------------------------------------------------------
 
 
-def _by_outcome(groups: Groups, neighbour_groups: Groups) -> ByOutcome | None:
-    first, second = _tallied(groups), _tallied(neighbour_groups)
+def _by_outcome(first: Tally, second: Tally) -> ByOutcome | None:
     both = Tally()
     both.add(first)
     both.add(second)
@@ -83,13 +79,6 @@ def _by_outcome(groups: Groups, neighbour_groups: Groups) -> ByOutcome | None:
     return ByOutcome(tuple(both), tuple(map(int, values)))
 
 
-def _tallied(groups: Groups) -> Tally:
-    whole = Tally()
-    for group in groups:
-        whole.add(tally(group))
-    return whole
-
-
 def _log_ratio(hits: NDArray[np.int64], neighbour_hits: NDArray[np.int64], runs: int, neighbour_runs: int) -> Integers:
     """The logarithm of the ratio of two rates, with half a hit more on each side, in units."""
     ratio = np.log((hits + 0.5) / (runs + 1)) - np.log((neighbour_hits + 0.5) / (neighbour_runs + 1))
@@ -99,17 +88,14 @@ def _log_ratio(hits: NDArray[np.int64], neighbour_hits: NDArray[np.int64], runs:
 # --- features --------------------------------------------------------------------------------------------------------
 
 
-def _features(parts: list[Leaves]) -> list[Feature]:
+def _features(*views: Leaves) -> list[Feature]:
     """What is measured: the outcome itself where it is one value, else its coordinates, extremes, sum and length."""
-    widths = {part.kinds.shape[1] for part in parts}
-    width = min(max(widths, default=0), _MOST_COORDINATES)
-    # Only the step is learned from these, so a part of them suffices.
-    values = [np.concatenate([part.column(at)[1] for part in islice(parts, 400)]) for at in range(width)]
-    found: list[Feature] = [Coordinate(at, _step(values[at])) for at in range(width)]
+    width = min(max(view.kinds.shape[1] for view in views), _MOST_COORDINATES)
+    steps = [_step(np.concatenate([view.column(at)[1] for view in views])) for at in range(width)]
+    found: list[Feature] = [Coordinate(at, step) for at, step in enumerate(steps)]
     if width > 1:
-        widest = max((_step(column) for column in values), default=0)
-        found += [OrderStatistic(0, widest), OrderStatistic(-1, widest), Sum(widest)]
-        if len(widths) > 1:
+        found += [OrderStatistic(0, max(steps)), OrderStatistic(-1, max(steps)), Sum(max(steps))]
+        if len({int(leaves) for view in views for leaves in np.unique(np.count_nonzero(view.kinds, axis=1))}) > 1:
             found.append(Length())
     return found
 

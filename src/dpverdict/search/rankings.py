@@ -13,11 +13,41 @@ from numpy.typing import NDArray
 
 from dpverdict.evidence.events import Box, Event, Interval, OutputEquals, ScoreAbove, ScoreBelow, Sides, Union
 from dpverdict.evidence.features import Length
-from dpverdict.evidence.leaves import leaves
+from dpverdict.evidence.leaves import Leaves, leaves
 from dpverdict.evidence.scores import Score, score
 from dpverdict.mechanism.outcome import Outcome, key
-from dpverdict.mechanism.tally import tally
-from dpverdict.search.sampling import Groups
+from dpverdict.mechanism.tally import Tally, tally
+from dpverdict.search.sampling import Groups, together
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Outcomes as rankings look at them: how often each occurs, and the leaves of each run."""
+
+    tally: Tally
+    leaves: Leaves
+
+    @classmethod
+    def of(cls, groups: Groups) -> View:
+        """The view of all groups."""
+        parts, whole = together(groups), Tally()
+        for part in parts:
+            whole.add(tally(part))
+        return cls(whole, _in_one([leaves(part) for part in parts]))
+
+
+def _in_one(parts: list[Leaves]) -> Leaves:
+    """All rows, padded with absent leaves."""
+    width, runs = max((part.kinds.shape[1] for part in parts), default=0), sum(len(part.kinds) for part in parts)
+    kinds, values = np.zeros((runs, width), dtype=np.int8), np.full((runs, width), np.nan)
+    start = 0
+    for part in parts:
+        rows, columns = part.kinds.shape
+        kinds[start : start + rows, :columns] = part.kinds
+        values[start : start + rows, :columns] = part.values
+        start += rows
+    return Leaves(kinds, values, np.concatenate([np.zeros(0, dtype=np.int8), *(part.forms for part in parts)]))
+
 
 Levels: TypeAlias = NDArray[np.int64]
 
@@ -31,9 +61,9 @@ class ByScore:
 
     score: Score
 
-    def levels(self, groups: Groups) -> Levels:
+    def levels(self, view: View) -> Levels:
         """The level of every run."""
-        return _joined([score(self.score, leaves(group)) for group in groups])
+        return score(self.score, view.leaves)
 
     def sides(self, above: int, below: int, *, two_sided: bool) -> Sides:
         """What lies above one level, and below another."""
@@ -47,18 +77,11 @@ class ByOutcome:
     outcomes: tuple[Outcome, ...]
     values: tuple[int, ...]
 
-    def levels(self, groups: Groups) -> Levels:
+    def levels(self, view: View) -> Levels:
         """The levels of all runs, equal ones together."""
         known = {key(outcome): value for outcome, value in zip(self.outcomes, self.values, strict=True)}
-        return _joined(
-            [
-                np.repeat(
-                    np.array([known.get(key(outcome), 0) for outcome in tallied], dtype=np.int64),
-                    np.array(list(tallied.values()), dtype=np.int64),
-                )
-                for tallied in map(tally, groups)
-            ]
-        )
+        found = np.array([known.get(key(outcome), 0) for outcome in view.tally], dtype=np.int64)
+        return np.repeat(found, np.array(list(view.tally.values()), dtype=np.int64))
 
     def sides(self, above: int, below: int, *, two_sided: bool) -> Sides:
         """The listed outcomes above one level, and below another."""
@@ -76,7 +99,3 @@ def _any_of(outcomes: list[Outcome]) -> Event:
         return NOWHERE
     events = tuple(OutputEquals(outcome) for outcome in outcomes)
     return events[0] if len(events) == 1 else Union(events)
-
-
-def _joined(parts: list[Levels]) -> Levels:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])

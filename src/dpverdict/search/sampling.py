@@ -6,7 +6,7 @@ differences between two ways of computing instead of between two inputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -18,7 +18,8 @@ from dpverdict.evidence.events import Event, OutputEquals, Sides, Union, count_s
 from dpverdict.execute.array_noise import NumpyNoise
 from dpverdict.execute.job import Block
 from dpverdict.mechanism.black_box import BlackBox
-from dpverdict.mechanism.tally import Outcomes, tally
+from dpverdict.mechanism.outcome import Outcome
+from dpverdict.mechanism.tally import Array, Outcomes, tally
 from dpverdict.reading.sample import Sampler, outcome_groups
 from dpverdict.reading.sample.blocks import BLOCK
 
@@ -40,10 +41,22 @@ class ProgramRunner:
     sampler: Sampler
 
     def groups(self, runs: int, generator: np.random.Generator) -> Iterator[Outcomes]:
-        """Groups of batches that stay in cache."""
+        """Those of batches that stay in cache; what ended alike is put together."""
         noise, chunk = NumpyNoise(generator), self.sampler.chunk
         for start in range(0, runs, chunk):
-            yield from outcome_groups(self.sampler.batch(noise, min(chunk, runs - start)))
+            yield from together(outcome_groups(self.sampler.batch(noise, min(chunk, runs - start))))
+
+
+def together(groups: Iterable[Outcomes]) -> Groups:
+    """The same outcomes in few groups: all lists in one, and arrays whose rows are alike."""
+    lists, arrays = list[Outcome](), dict[object, list[Array]]()
+    for group in groups:
+        if isinstance(group, np.ndarray):
+            arrays.setdefault((group.dtype, group.shape[1:]), []).append(group)
+        else:
+            lists += group
+    joined: Groups = [np.concatenate(some) for some in arrays.values()]
+    return [*joined, lists] if lists else joined
 
 
 @dataclass(frozen=True, slots=True)
