@@ -71,6 +71,14 @@ def test_programs_lists_and_texts() -> None:
     assert 0.5 < words.lower_bound < np.log(4)
 
 
+@pytest.mark.parametrize("runs", [10_000, 12_500, 50_000, 51_234])
+def test_few_runs_and_many_pairs_keep_to_the_budget(runs: int) -> None:
+    verdict = dpverdict.audit(scaled, claim="pure:9", length=5, runs=runs, out=None)
+    assert verdict.verdict == "undecided"
+    assert verdict.power_epsilon > 9
+    assert 0.98 * runs < verdict.runs <= runs
+
+
 def test_a_finite_claim_about_a_program_is_decided_exactly() -> None:
     # Pr[yes] on 1 is 1/(1 + t), on 0 it is t/(1 + t), with t = e^(-ε/2): a loss of ε/2.
     proved = dpverdict.audit(response, domain="0,1", epsilon_range="0,inf", out=None)

@@ -73,7 +73,11 @@ def promises_of(guarantee: Guarantee) -> tuple[Approximate, ...]:
 
 
 def learn(bench: Bench, pairs: Sequence[Pair], aim: Aim, runs: int, phase: str) -> Learned:
-    """The pair and the events that promise most, from about so many training runs."""
+    """The pair and the events that promise most, from so many training runs, or up to half as many again.
+
+    Where these are few, only the first pairs compete.
+    """
+    pairs = pairs[: max(1, runs // (4 * _FEWEST))]
     seen = dict.fromkeys(range(len(pairs)), NOTHING_SEEN)
     best, spent = dict[int, list[tuple[Ranking, Cut]]](), 0
     remaining, levels = list(range(len(pairs))), math.ceil(math.log2(len(pairs))) + 1 if len(pairs) > 1 else 1
