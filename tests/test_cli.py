@@ -117,7 +117,8 @@ def test_version(run: type_of_run) -> None:
 
 
 def test_every_command_has_an_example() -> None:
-    assert {command.callback.__name__ for command in application.registered_commands} == set(EXAMPLES)
+    names = {command.name or command.callback.__name__ for command in application.registered_commands}
+    assert names == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("line", EXAMPLES.values())

@@ -6,6 +6,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dpverdict.auditing.front import assert_private as assert_private
+    from dpverdict.auditing.front import audit as audit
+    from dpverdict.auditing.front import lower_bound as lower_bound
     from dpverdict.confirming import confirm as confirm
     from dpverdict.exact_distribution import ExactDistribution as ExactDistribution
     from dpverdict.exact_distribution import distribution as distribution
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    **dict.fromkeys(("assert_private", "audit", "lower_bound"), "dpverdict.auditing.front"),
     "confirm": "dpverdict.confirming",
     **dict.fromkeys(("ExactDistribution", "distribution"), "dpverdict.exact_distribution"),
     "Mechanism": "dpverdict.mechanism.front",
@@ -48,12 +52,15 @@ __all__ = [
     "__version__",
     "argmax",
     "argmin",
+    "assert_private",
+    "audit",
     "choose",
     "confirm",
     "discretise",
     "distribution",
     "exp",
     "log",
+    "lower_bound",
     "maximum",
     "mechanism",
     "minimum",

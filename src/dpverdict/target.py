@@ -79,6 +79,13 @@ def load_runnable(
         raise
 
 
+def runnable(found: Any, given: Mapping[str, Any] | None = None) -> Mechanism | BlackBox:
+    """What a Python object is, if it can be run: the rules of `load_runnable` for what has no TARGET."""
+    if isinstance(found, Mechanism | BlackBox):
+        return found
+    return Mechanism(found) if _takes_noise(found) else black_box(found, None, given)
+
+
 def _is_program_file(target: str) -> bool:
     """Whether it is a `.dip` file, which is all of a target."""
     file, colon, _ = target.partition(f"{DIP}:")

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from dpverdict.auditing import verdicts
 from dpverdict.claim.exact_numbers import exact
 from dpverdict.errors import CertificateError, DPVerdictError
 from dpverdict.evidence import event_text
 from dpverdict.evidence.certificate import Certificate, read
 from dpverdict.evidence.events import Event, Union
 from dpverdict.evidence.verdict import Measured, Proved, Verdict
+from dpverdict.evidence.verify.counts import KIND
 from dpverdict.evidence.verify.refusal import DoesNotHold
 from dpverdict.evidence.verify.violation import Counterexample
 from dpverdict.mechanism.loading import is_path
@@ -58,6 +60,9 @@ def verify(path: str | Path) -> Verification:
 def _check(made: Certificate, folder: Path) -> int | None:
     if made.content.get("digest") != made.digest:
         raise DoesNotHold("its digest is another one than that of its content: it was changed after it was written")
+    if made.evidence.get("kind") == KIND:
+        verdicts.check(made)
+        return None
     try:
         question = _question(made, folder)
         verdict = _derived(question, made.evidence)
@@ -91,7 +96,7 @@ def _derived(question: Question, evidence: Mapping[str, Any]) -> Verdict:
             raise CertificateError(
                 "CERT-004",
                 f"evidence of the kind {other!r}",
-                why="this release checks proofs and exact counterexamples",
+                why="this release checks proofs, exact counterexamples and counts of runs",
                 fix="the release of dpverdict that wrote it, named under its key environment",
             )
 

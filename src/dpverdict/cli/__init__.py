@@ -1,7 +1,7 @@
 """The command ``dpverdict``: one module for each command, and one place where all of them end.
 
 A command returns the text for standard output, alone or with an exit status, or raises one of our errors.  Exit status:
-0 done, 1 refuted or not confirmed, 2 bad input, 3 interrupted.
+0 done, 1 refuted or not confirmed, 2 bad input, 3 interrupted, 4 what was required is not there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from dpverdict import __version__
-from dpverdict.cli import catalog, distribution, explain, papers, prove, sample
+from dpverdict.cli import audit, catalog, distribution, explain, papers, prove, sample
 from dpverdict.cli.usage import CLICK_USAGE_ERROR, translated
 from dpverdict.errors import DPVerdictError, Interrupted
 
@@ -24,6 +24,8 @@ DONE, BAD_INPUT, INTERRUPTED = 0, 2, 3
 _TYPER_INTERRUPTED = 130
 
 application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+application.command()(audit.audit)
+application.command("lower-bound")(audit.lower_bound)
 application.command()(explain.explain)
 application.command()(sample.sample)
 application.command()(distribution.distribution)

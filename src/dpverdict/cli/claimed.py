@@ -10,6 +10,7 @@ import typer
 from dpverdict.claim import Claim, from_options
 from dpverdict.cli.subject import Subject
 from dpverdict.mechanism import Mechanism
+from dpverdict.mechanism.black_box import BlackBox
 from dpverdict.mechanism.dip_language.program_file import program_file_of
 
 Claimed = Annotated[
@@ -36,7 +37,7 @@ def claim_of(given: Mapping[str, str | None], brought: Mapping[str, str]) -> Cla
     return from_options({**kept, **typed})
 
 
-def brought_by(subject: Subject[Mechanism]) -> dict[str, str]:
+def brought_by(subject: Subject[Mechanism | BlackBox]) -> dict[str, str]:
     """What a program file declares, or a catalogue entry says about its claim.
 
     A promise that is a multiple of ε is one for every ε.

@@ -11,30 +11,16 @@ import numpy as np
 
 from dpverdict.cli import outcomes
 from dpverdict.cli.plain_counts import edges_of, plain_edges, plain_tally
-from dpverdict.evidence.independence import Evidence, Independence, examine
-from dpverdict.execute import seeds
+from dpverdict.evidence import boxes
+from dpverdict.evidence.independence import Independence
 from dpverdict.execute.array_noise import NumpyNoise
 from dpverdict.execute.executor import Executor
-from dpverdict.execute.job import Block, Job
-from dpverdict.execute.processes import ProcessExecutor
-from dpverdict.execute.run import run
+from dpverdict.execute.job import Block
 from dpverdict.execute.threads import ThreadExecutor
-from dpverdict.mechanism.black_box import BlackBox, FunctionBox
-from dpverdict.mechanism.executable import Executable
-from dpverdict.mechanism.outcome import key
+from dpverdict.mechanism.black_box import BlackBox
 from dpverdict.mechanism.recorded import RecordedSamples, Recording
-from dpverdict.mechanism.tally import listed
 from dpverdict.reading.sample import Batch, Sampler
 from dpverdict.reading.sample.blocks import BLOCK
-
-# A block should take 10 ms at least, and leave something to show progress by and to resume from.
-_SINGLE, _ROWS, _REQUESTED = 5_000, 1 << 18, 1 << 20
-_BLOCKS = 50
-
-# An examination takes at most this share of the runs; with fewer runs a block it would see nothing.
-_EXAMINED = 1 / 10
-_SEEN, _ELSEWHERE = 9, 2
-_FEWEST, _MOST = 20, 400
 
 
 class Runs(Protocol):
@@ -80,16 +66,11 @@ class BoxRuns:
 
     def block_size(self, runs: int) -> int:
         """Many runs where a call makes many."""
-        if isinstance(self.box, Executable):
-            most = _REQUESTED
-        else:
-            most = _ROWS if isinstance(self.box, FunctionBox) and self.box.vectorised else _SINGLE
-        return min(most, max(1, runs // _BLOCKS))
+        return boxes.block_size(self.box, runs)
 
     def executor(self, workers: int) -> Executor:
         """Processes, or this one's only thread for what no other process finds."""
-        apart = isinstance(self.box, Executable) or (isinstance(self.box, FunctionBox) and self.box.is_portable)
-        return ProcessExecutor(workers) if apart else ThreadExecutor(1)
+        return boxes.executor_of(self.box, workers)
 
     def batches(self, block: Block, generator: np.random.Generator) -> Iterator[Batch]:
         """All runs at once."""
@@ -97,34 +78,8 @@ class BoxRuns:
 
     def examined(self, runs: int, seed: int, job: str) -> Independence | None:
         """What the checks of independence say, None if the runs are too few for them to see anything."""
-        size = min(_MOST, int(runs * _EXAMINED / (_SEEN + 1 + _ELSEWHERE)))
-        if size < _FEWEST:
-            return None
-        here, there = (self._shown(size, numbers, seed, job) for numbers in _EXAMINATION)
-        return examine(Evidence(here[:-1], here[-1], there))
-
-    def _shown(self, size: int, numbers: tuple[int, ...], seed: int, job: str) -> tuple[list[Any], ...]:
-        """The outcomes of these blocks, one after the other in a worker that starts with them."""
-        work = Job(f"{job}, blocks {numbers}", _Shown(self, size, numbers), seed, 1, 1, "examine")
-        with self.executor(1) as executor:
-            return next(iter(run(executor, work))).result
-
-
-_EXAMINATION = ((*range(_SEEN), 0), tuple(range(_SEEN, _SEEN + _ELSEWHERE)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """Work: the outcomes of some blocks, one by one."""
-
-    runs: BoxRuns
-    size: int
-    numbers: tuple[int, ...]
-
-    def __call__(self, block: Block, _: np.random.Generator) -> tuple[list[Any], ...]:
-        generators = (seeds.generator(block.seed, "examine", number) for number in self.numbers)
-        found = (self.runs.box.run(self.runs.given, self.size, generator) for generator in generators)
-        return tuple([key(outcome) for outcome in listed(some)] for some in found)
+        size = boxes.examination_size(runs)
+        return None if size < boxes.FEWEST else boxes.examined(self.box, self.given, size, seed, job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +90,7 @@ class RecordedRuns:
 
     def block_size(self, runs: int) -> int:
         """As for vectorised functions."""
-        return _ROWS
+        return boxes.ROWS
 
     def executor(self, workers: int) -> Executor:
         """The caller's own thread: rows are read in order."""

@@ -35,8 +35,8 @@ class Subject(Generic[M]):
         """What the mechanism calls its ε, None if it has none."""
         return self.mechanism.epsilon_name if isinstance(self.mechanism, Mechanism | FunctionBox) else None
 
-    def input_from(self, text: str | None) -> object:
-        """The input that was typed, by default the example that the mechanism brings with it.
+    def input_from(self, text: str | None, option: str = "--input") -> object:
+        """The input that was typed for an option, by default the example that the mechanism brings with it.
 
         A lone number is a vector of one for a `.dip` file or an entry about vectors.
         """
@@ -46,7 +46,7 @@ class Subject(Generic[M]):
             return self.example
         if isinstance(self.mechanism, RecordedSamples):
             return text
-        value = parse(Typed("--input", text))
+        value = parse(Typed(option, text))
         is_vector = program_file_of(self.mechanism) is not None or (self.entry is not None and self.entry.vector)
         return [value] if is_vector and not isinstance(value, list | dict) else value
 

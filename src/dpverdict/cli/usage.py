@@ -16,6 +16,8 @@ from dpverdict.errors import Excerpt, UsageError
 CLICK_USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 
 EXAMPLES = {
+    "audit": "dpverdict audit catalog:svt1 --epsilon 1 --runs 1e5",
+    "lower-bound": "dpverdict lower-bound catalog:laplace --epsilon 1 --runs 1e5",
     "explain": "dpverdict explain catalog:svt1 --length 3",
     "sample": "dpverdict sample catalog:svt1 --input 0,1,0 --runs 1e6",
     "catalog": "dpverdict catalog svt1",

@@ -12,8 +12,8 @@ from dpverdict.mechanism.abilities import Array
 from dpverdict.mechanism.constants import to_python
 from dpverdict.mechanism.evaluate import arrange
 from dpverdict.mechanism.outcome import Raised, freeze
-from dpverdict.mechanism.structure import Constant, RaiseNode, ReturnNode
-from dpverdict.mechanism.tally import Tally
+from dpverdict.mechanism.structure import Constant, RaiseNode, ReturnNode, Sequence, Slot
+from dpverdict.mechanism.tally import Outcomes, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,40 @@ def decode(batch: Batch) -> Iterator[Any]:
                 yield arrange(group.ending.shape, [column[run] for column in columns])
 
 
+def outcome_groups(batch: Batch) -> Iterator[Outcomes]:
+    """Every run's outcome, group by group: as an array where outcomes are numbers, or lists of numbers, of one kind."""
+    for group in batch:
+        if isinstance(group.ending, RaiseNode):
+            yield [Raised(group.ending.exception)] * group.runs
+            continue
+        numbers = [_numbers(column, group.runs) for column in group.slots]
+        columns = [column for column in numbers if column is not None]
+        shape, kinds = group.ending.shape, {column.dtype for column in columns}
+        flat = isinstance(shape, Slot) or (isinstance(shape, Sequence) and shape.items is None)
+        if not flat or len(kinds) != 1 or len(columns) < len(numbers):
+            yield [freeze(output) for output in decode((group,))]
+        else:
+            yield columns[0] if isinstance(shape, Slot) else np.stack(columns, axis=1)
+
+
+_EXACT = 1 << 53
+
+
+def _numbers(column: Column, runs: int) -> Array | None:
+    """One boolean or float per run, None where the values are something else, or whole numbers that no float is."""
+    if not isinstance(column, Constant | Coded):
+        array = np.asarray(column)
+        return array if array.dtype == bool else array.astype(np.float64) + 0.0
+    values: list[Any] = [to_python(value) for value in ((column,) if isinstance(column, Constant) else column.values)]
+    if {type(value) for value in values} == {bool}:
+        known = np.array(values)
+    elif all(type(value) in (int, float) and abs(value) <= _EXACT for value in values):
+        known = np.array(values, dtype=np.float64) + 0.0
+    else:
+        return None
+    return known[column.positions] if isinstance(column, Coded) else np.full(runs, known[0])
+
+
 def tally(batch: Batch) -> Tally:
     """How often each outcome occurs."""
     counts = Tally()
@@ -70,7 +104,9 @@ def _listed(column: Column, runs: int) -> list[Any]:
             known = [to_python(value) for value in values]
             return [known[position] for position in positions.tolist()]
         case _:
-            return list(np.asarray(column).tolist())
+            array = np.asarray(column)
+            # The numbers of programs are real ones, which have one zero.
+            return list((array + 0 if array.dtype.kind == "f" else array).tolist())
 
 
 def _distinct(group: Outputs) -> Iterable[tuple[list[Any], int]]:
