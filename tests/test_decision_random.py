@@ -46,7 +46,7 @@ def spaces(mechanism: Mechanism, shared: dict[str, Any], **claim: Any) -> list[S
         return found
 
     kinds = ((Space, True), (Space, False), (PairByPair, False))
-    return [kind(asked.claim, program_for, prune, memo) for kind, prune in kinds]
+    return [kind(asked.claim, program_for, prune, memo=memo) for kind, prune in kinds]
 
 
 def check(seed: int) -> bool:

@@ -131,7 +131,7 @@ def _probed(space: Space, course: Course) -> Progress:
         epsilon = low + place if high is None else low + (high - low) * place / (1 + place)
         at_one = replace(space.claim, epsilon_range=EpsilonRange.one(epsilon))
         left = None if course.seconds is None else course.seconds - (time.perf_counter() - begun)
-        found = settle(Space(at_one, space.program_for, space.prune), replace(course, seconds=left))
+        found = settle(Space(at_one, space.program_for, space.prune, space.check_input), replace(course, seconds=left))
         if found.violation is not None:
             done.violation = found.violation
             break
