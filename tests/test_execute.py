@@ -564,3 +564,52 @@ def meet(folder: Path, block: Block, generator: np.random.Generator) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+# --- blocks that are asked for ahead ---------------------------------------------------------------------------------
+
+
+def hang_from_six(block: Block, generator: np.random.Generator) -> int:
+    """Quick blocks, so that the next one is asked for before they end; then one that does not end."""
+    if block.number >= 6:
+        time.sleep(3600)
+    return block.number
+
+
+def die_once_at_six(folder: str, block: Block, generator: np.random.Generator) -> int:
+    """The process dies in a block that it was asked for while another was in work."""
+    mark = Path(folder) / "died"
+    if block.number == 6 and not mark.exists():
+        mark.touch()
+        os._exit(7)
+    return block.number
+
+
+def test_a_block_that_was_asked_for_ahead_can_be_given_up() -> None:
+    with ProcessExecutor(1) as executor:
+        for _ in range(3):
+            found = run(executor, job(hang_from_six, 20))
+            assert [next(found).result for _ in range(6)] == list(range(6))
+            found.close()
+            assert results(executor, job(works.count, 3)) == results(ThreadExecutor(1), job(works.count, 3))
+
+
+def test_a_block_that_was_asked_for_ahead_is_redone(tmp_path: Path) -> None:
+    with ProcessExecutor(1) as executor:
+        assert results(executor, job(partial(die_once_at_six, str(tmp_path)), 20)) == list(range(20))
+    assert (tmp_path / "died").exists()
+
+
+def raise_at_six(block: Block, generator: np.random.Generator) -> int:
+    """An exception between blocks that were asked for ahead."""
+    if block.number == 6:
+        raise ValueError("six")
+    return block.number
+
+
+def test_replies_belong_to_their_blocks_after_a_failure() -> None:
+    with ProcessExecutor(2) as executor:
+        for _ in range(3):
+            with pytest.raises(ExecutionError, match="six"):
+                results(executor, job(raise_at_six, 20))
+            assert results(executor, job(works.identify, 20)) == results(ThreadExecutor(1), job(works.identify, 20))

@@ -41,6 +41,9 @@ _GLANCE = 0.05
 _PATIENCE = 0.1
 """Seconds for work under way to end by itself when nobody wants it any more."""
 
+_QUICK = 0.05
+"""A block that takes less is over before another place would have been worth it; the next one is asked for ahead."""
+
 _LAST_SECONDS = 10.0
 """How long to wait for what has been killed; more than a system under load needs."""
 
@@ -188,6 +191,11 @@ class _Place:
         self._allowed = self._deadline = math.inf
         self._overdue = False
         self._closed = False
+        # Only the place's own thread knows these: the block to go on with, who has been asked for it already,
+        # and the crew whose last block was quick.
+        self._coming: _Task | None = None
+        self._asked: WorkerProcess | None = None
+        self._quick: _Processes[Any] | None = None
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def start(self) -> None:
@@ -223,12 +231,14 @@ class _Place:
     def _serve(self) -> None:
         with contextlib.suppress(DPVerdictError):  # it is tried again, and reported, with the first block
             self._living()
-        while (task := self._tasks.get()) is not None:
+        while (task := self._coming or self._tasks.get()) is not None:
+            self._coming = None
             with self._changed:
                 self._task, self._overdue = task, False
             outcome = self._do(task)
             with self._changed:
-                self._task, self._deadline = None, math.inf
+                # Whoever waits for the end of a crew's work waits for the block that has been asked for as well.
+                self._task, self._deadline = self._coming, math.inf
                 if outcome is not None:
                     task.outcome = outcome
                     task.crew.ended.put(task)
@@ -240,12 +250,14 @@ class _Place:
         deaths, status = 0, None
         while deaths < _DEATHS:
             if task.crew.closed or self._closed:
+                self._discard()
                 return None
             try:
                 return self._try(task)
             except DPVerdictError as error:
                 return error
             except Died:
+                self._asked = None
                 status = self._bury()
                 deaths += 1
             if self._overdue:
@@ -253,18 +265,46 @@ class _Place:
         return failures.dead(task.block, status, deaths)
 
     def _try(self, task: _Task) -> Result | DPVerdictError:
-        process = self._living()
-        # A time limit for blocks is not one for starting: that imports modules, which can take long.
-        self._limit(task, _LOADING_SECONDS)
-        refused = process.loads(task.crew.load)
-        if refused is not None:
-            return failures.not_loaded(task.block, refused.raised)
+        process, asked = self._living(), self._asked
+        self._asked = None
+        if process is not asked:
+            # A time limit for blocks is not one for starting: that imports modules, which can take long.
+            self._limit(task, _LOADING_SECONDS)
+            refused = process.loads(task.crew.load)
+            if refused is not None:
+                return failures.not_loaded(task.block, refused.raised)
+            process.send(Do(task.block))
         self._limit(task, task.crew.limit)
-        reply = process.ask(Do(task.block))
+        self._ask_ahead(task, process)
+        reply = process.receive()
         if isinstance(reply, NotDone):
             return failures.failure(task.block, reply.raised)
         assert isinstance(reply, Result)
+        self._quick = task.crew if reply.seconds < _QUICK else None
         return reply
+
+    def _ask_ahead(self, task: _Task, process: WorkerProcess) -> None:
+        """Ask for the next block already, so that the process need not wait for this thread to wake up.
+
+        Only where blocks are quick: another place may be free for a long one.  A time limit is one block's alone.
+        """
+        if self._coming is None and self._quick is task.crew and task.crew.limit is None:
+            with contextlib.suppress(Empty):
+                self._coming = self._tasks.get_nowait()
+                if self._coming is None:  # the end, which is for the loop
+                    self._tasks.put(None)
+                elif self._coming.crew is task.crew:
+                    process.send(Do(self._coming.block))
+                    self._asked = process
+
+    def _discard(self) -> None:
+        """Take the reply that nobody waits for any more, so that the next one is the next request's."""
+        asked, self._asked = self._asked, None
+        if asked is not None:
+            try:
+                asked.receive()
+            except Died:
+                self._bury()
 
     def _living(self) -> WorkerProcess:
         """The process, or a new one if it has died meanwhile."""

@@ -1,6 +1,6 @@
 """Running a job: its blocks in order, recorded before anything looks at them, stopped and resumed without loss.
 
-What holds for every executor is done here, once: at most two blocks per worker are under way or wait for their turn;
+What holds for every executor is done here, once: at most three blocks per worker are under way or wait for their turn;
 a failure is reported when it is its block's turn, so that it too does not depend on timing.
 """
 
@@ -21,8 +21,8 @@ from dpverdict.execute.record import Record
 
 T = TypeVar("T")
 
-BLOCKS_PER_WORKER = 2
-"""Blocks of each worker that are under way, or done and not yet taken: one in work, one to go on with."""
+BLOCKS_PER_WORKER = 3
+"""Blocks of each worker that are under way, or done and not yet taken: one in work, one asked for, one to ask next."""
 
 _GLANCE = 0.1
 """Seconds between looks at the token while nothing ends."""

@@ -69,10 +69,22 @@ class WorkerProcess:
 
     def ask(self, request: Request) -> Reply:
         """The reply to a request.  Raises Died."""
-        requests, replies = self._pipes()
+        self.send(request)
+        return self.receive()
+
+    def send(self, request: Request) -> None:
+        """Give it a request, which it answers after those before it; small enough for a pipe.  Raises Died."""
+        requests, _ = self._pipes()
         try:
             pickle.dump(request, requests, pickle.HIGHEST_PROTOCOL)
             requests.flush()
+        except (OSError, ValueError) as error:
+            raise Died from error
+
+    def receive(self) -> Reply:
+        """The reply to the earliest request that has none yet.  Raises Died."""
+        _, replies = self._pipes()
+        try:
             reply: Reply = pickle.load(replies)
         except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
             raise Died from error
