@@ -32,7 +32,7 @@ from dpverdict.mechanism.outcome import Outcome, Raised
 from dpverdict.mechanism.structure import Program
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.reading.exact.exact_chain import ExactChain
-from dpverdict.reading.exact.exact_program import ExactProgram, OutputProbability
+from dpverdict.reading.exact.exact_program import ExactProgram
 from dpverdict.reading.exact.read import ExactReading
 from dpverdict.search.approximate import SetProgress, SetViolation, settle_sets
 from dpverdict.search.decision import Course, Listener, Progress, Violation, settle
@@ -323,7 +323,7 @@ def proved(question: Question, entries: list[Any], measured: Measured) -> Proved
     check = set_proof.check if is_about_sets(question.claim) else proof.check
     space = question.space()
     checked = check(space, entries)
-    findings = (*measured.findings, *_raises_always(question), *_endless(space))
+    findings = (*measured.findings, *_raises_always(question, space), *_endless(space))
     measured = replace(measured, findings=findings)
     return Proved(scope=question.scope, method=METHOD, engine=ENGINE, measured=measured, checked=checked)
 
@@ -337,19 +337,16 @@ def _endless(space: Space) -> tuple[str, ...]:
     return (f"runs on {inputs[0]!r}{others} may never return, which counts as an output ({DOES_NOT_RETURN})",)
 
 
-def _raises_always(question: Question) -> tuple[str, ...]:
+def _raises_always(question: Question, space: Space) -> tuple[str, ...]:
     """A mechanism that ends with the same exception whatever its input is private; it is more likely a mistake."""
     first, _ = question.inputs or question._first_pair()
-    outputs = [one.output for one in _outputs_on(question, first)]
+    exact, given = space.on(first)
+    laws = (exact.distribution(given, within, space.memo) for within in exact.ranges(given))
+    outputs = [one.output for law in laws for one in law.outputs]
     raised = sorted({one.exception for one in outputs if isinstance(one, Raised)})
     if not raised or len(raised) < len(outputs):
         return ()
     return (f"every run on {plain(first)!r} raises {' or '.join(raised)}, which is an output like any other",)
-
-
-def _outputs_on(question: Question, value: Any) -> list[OutputProbability]:
-    exact, given = question.space().on(value)
-    return [one for within in exact.ranges(given) for one in exact.distribution(given, within).outputs]
 
 
 def _undecided(
