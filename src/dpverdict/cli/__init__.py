@@ -15,10 +15,9 @@ import typer
 
 from dpverdict import __version__
 from dpverdict.cli import audit, catalog, distribution, explain, papers, prove, sample
+from dpverdict.cli.statuses import BAD_INPUT, DONE, INTERRUPTED
 from dpverdict.cli.usage import CLICK_USAGE_ERROR, translated
 from dpverdict.errors import DPVerdictError, Interrupted
-
-DONE, BAD_INPUT, INTERRUPTED = 0, 2, 3
 
 # What Typer itself returns for Ctrl-C, as shells do: 128 + SIGINT.
 _TYPER_INTERRUPTED = 130

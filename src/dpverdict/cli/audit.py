@@ -16,6 +16,7 @@ from dpverdict.auditing.subject import Subject as Audited
 from dpverdict.claim import Claim
 from dpverdict.claim.values import plain
 from dpverdict.cli import claimed, options
+from dpverdict.cli.statuses import DONE, NOT_MET, REFUTED
 from dpverdict.cli.subject import Subject, find_runnable
 from dpverdict.cli.values import Typed
 from dpverdict.errors import DPVerdictError, UsageError
@@ -27,8 +28,6 @@ from dpverdict.mechanism.black_box import Options
 from dpverdict.mechanism.observe import observer
 from dpverdict.mechanism.surroundings import user_code
 from dpverdict.proving import OUT
-
-REFUTED, NOT_MET = 1, 4
 
 Claims = Annotated[
     list[str] | None, typer.Option("--claim", metavar="CLAIM", help="pure:1, zcdp:1/8, gaussian:0.5, … (repeatable)")
@@ -79,7 +78,7 @@ def audit(
         watched = replace(budget, oversight=Oversight(None, cancel))
         verdicts = [judged(_audited(subject, each), each, watched, inputs) for each in claims]
     verdict = _decisive(verdicts)
-    status = REFUTED if isinstance(verdict, Refuted) else 0 if _is_met(require, verdict) else NOT_MET
+    status = REFUTED if isinstance(verdict, Refuted) else DONE if _is_met(require, verdict) else NOT_MET
     return (_json(verdict, verdicts) if as_json else "\n".join(_shown(target, verdicts))), status
 
 

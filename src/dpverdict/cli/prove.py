@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from dpverdict.cli import claimed, options
+from dpverdict.cli.statuses import DOES_NOT_HOLD, DONE, INTERRUPTED, REFUTED
 from dpverdict.cli.subject import find
 from dpverdict.cli.values import Typed
 from dpverdict.errors import UsageError
@@ -24,8 +25,6 @@ from dpverdict.proving import OUT, SECONDS, Question, Work, answer
 from dpverdict.search.approximate import SetProgress
 from dpverdict.search.decision import Progress
 from dpverdict.verification import verify as verify_file
-
-INTERRUPTED = 3
 
 
 def prove(
@@ -75,7 +74,7 @@ def prove(
     text = verdict.text() if as_json else "\n".join(_lines(question, verdict))
     if isinstance(verdict, Undecided) and cancel.requested:
         return text, INTERRUPTED
-    return text, 1 if isinstance(verdict, Refuted) else 0
+    return text, REFUTED if isinstance(verdict, Refuted) else DONE
 
 
 # --- what is shown --------------------------------------------------------------------------------------------------
@@ -176,7 +175,7 @@ def verify(
             fix=f"did you mean: dpverdict audit {certificate}",
         )
     found = verify_file(certificate)
-    status = 0 if found.holds else 1
+    status = DONE if found.holds else DOES_NOT_HOLD
     if as_json:
         return json.dumps(found.to_json(), ensure_ascii=False), status
     if found.holds:
